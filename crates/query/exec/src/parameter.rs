@@ -11,7 +11,9 @@ use types::charset::Charset;
 use types::error::ER_INVALID_JSON_CHARSET;
 use types::json::{Json, opaque};
 use types::temporal::parse::{self, Problem};
-use types::{CollationId, DataType, DateTime, Decimal, Result, SqlError, SqlMode, TypeKind, Value, decimal, number};
+use types::{
+    CollationId, DataType, Date, DateTime, Decimal, Result, SqlError, SqlMode, Time, TypeKind, Value, decimal, number,
+};
 
 /// What is known of one parameter.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +23,8 @@ pub struct Parameter {
     /// What its place says, whatever the statement was prepared with since.
     pub place: TypeKind,
     pub takes: Takes,
+    /// It stands beside `<=>`, for which a value that is no date or time is not NULL: it equals nothing.
+    pub equals_null: bool,
 }
 
 /// Which values a place takes without the statement being prepared anew.
@@ -293,7 +297,10 @@ fn convert(parameter: &Parameter, value: &mut Value<'_>, env: &mut Telling<'_>) 
             *value = Value::Double(read);
         }
         (K::Double, number) => *value = Value::Double(number.to_f64()),
-        (K::Date | K::Time | K::DateTime, _) => *value = moment(value, ty.kind, env),
+        (K::Date | K::Time | K::DateTime, _) => {
+            let read = moment(value, ty.kind, env);
+            *value = if read.is_null() && parameter.equals_null { nobodys(ty.kind) } else { read };
+        }
         _ => {}
     }
 }
@@ -335,6 +342,16 @@ fn seconds_and_micros(number: &Value<'_>) -> (i64, u32) {
     let (whole, behind) = text.split_once('.').unwrap_or((&text, ""));
     let micros = format!("{behind:0<6}").parse().unwrap_or(0);
     (whole.parse().unwrap_or(i64::MAX), micros)
+}
+
+/// A date or time that comes after all that there are, so that no row has it.
+fn nobodys(kind: TypeKind) -> Value<'static> {
+    let date = Date(Date::new(9999, 12, 31).0 + 1);
+    match kind {
+        TypeKind::Date => Value::Date(date),
+        TypeKind::Time => Value::Time(Time(Time::MAX.0 + 1)),
+        _ => Value::DateTime(date.at_midnight()),
+    }
 }
 
 /// What arrives for a DATE, TIME or DATETIME: numbers and texts are read as one, those that are none are NULL. Warning 1292.

@@ -554,6 +554,9 @@ impl Planner<'_> {
                 return Ok(compared);
             }
             let (a, b) = self.two_alike(left, right, &self.text_parameter())?;
+            if op == CmpOp::NullSafeEq {
+                self.note_null_safe([&a, &b]);
+            }
             let a = self.beside_column(compare::time_beside(a, &b), &b)?;
             let b = self.beside_column(compare::time_beside(b, &a), &a)?;
             return compare_exprs(op, a, b);

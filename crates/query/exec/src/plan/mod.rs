@@ -174,7 +174,7 @@ impl<'p> Planner<'p> {
         let strict = types::SqlMode(env.sql_mode()).is_strict();
         let literal_collation = literal_collation.unwrap_or(CollationId::UTF8MB4_0900_AI_CI);
         let unmet = text_type(literal_collation);
-        let unmet = Parameter { data_type: unmet, place: unmet.kind, takes: Takes::Own };
+        let unmet = Parameter { data_type: unmet, place: unmet.kind, takes: Takes::Own, equals_null: false };
         let parameters = vec![unmet; parsed.param_count as usize];
         Planner {
             parsed,

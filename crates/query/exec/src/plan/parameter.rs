@@ -98,7 +98,7 @@ impl Planner<'_> {
             _ => *like,
         };
         if let Some(known) = self.parameters.get_mut(n) {
-            *known = Parameter { data_type: told, place: like.kind, takes };
+            *known = Parameter { data_type: told, place: like.kind, takes, equals_null: false };
         }
         // A document arrives as its text.
         let ty = match told.kind {
@@ -131,6 +131,17 @@ impl Planner<'_> {
         let takes = if first.is_some() { takes } else { Takes::Own };
         let pairs = ids.iter().zip(known);
         pairs.map(|(id, e)| e.map_or_else(|| self.expr_for(*id, &like, takes), Ok)).collect()
+    }
+
+    /// What stands on the two sides of `<=>` is compared with NULL.
+    pub(super) fn note_null_safe(&mut self, sides: [&Expr; 2]) {
+        for side in sides {
+            if let Node::Param(n) = side.node
+                && let Some(known) = self.parameters.get_mut(n)
+            {
+                known.equals_null = true;
+            }
+        }
     }
 
     pub(super) fn two_alike(&mut self, a: ExprId, b: ExprId, otherwise: &DataType) -> Result<(Expr, Expr)> {
