@@ -292,7 +292,39 @@ def test_a_start_says_which_file_is_damaged(start):
             server.start(seconds=20)
     file.write_bytes(kept)
     server.start()
-    assert value(server.connect(), "SELECT COUNT(*) FROM d.t") == 1
+    connection = server.connect()
+    assert value(connection, "SELECT COUNT(*) FROM d.t") == 1
+    # A file in the middle that is gone: a replica would read on behind it. The first one is as good as purged.
+    run("FLUSH BINARY LOGS", on=connection)
+    listed = [name for name, *_ in rows(connection, "SHOW BINARY LOGS")]
+    assert server.stop() == 0
+    kept = (server.datadir / listed[1]).read_bytes()
+    (server.datadir / listed[1]).unlink()
+    with pytest.raises(AssertionError, match=f"'binlog.index' lists '{listed[1]}', which is not there"):
+        server.start(seconds=20)
+    (server.datadir / listed[1]).write_bytes(kept)
+    (server.datadir / listed[0]).unlink()
+    server.start()
+    assert [name for name, *_ in rows(server.connect(), "SHOW BINARY LOGS")][:2] == listed[1:3]
+
+
+def test_what_is_not_transactional_ends_with_a_statement(start):
+    source, replica = pair(start)
+    connection, other = source.connect(), replica.connect()
+    run("CREATE DATABASE d", "CREATE TABLE d.m (a INT) ENGINE=MyISAM", "CREATE TABLE d.t (a INT)", on=connection)
+    counters = lambda: {name: int(count) for name, count in rows(connection, "SHOW GLOBAL STATUS LIKE 'Binlog%cache_use'")}
+    before = counters()
+    run("FLUSH BINARY LOGS", "INSERT INTO d.m VALUES (1), (2)", "INSERT INTO d.t VALUES (1)", "BEGIN", "INSERT INTO d.t VALUES (2)",
+        "INSERT INTO d.m VALUES (3)", "COMMIT", on=connection)
+    found = [row[5] if row[2] in ("Query", "Xid") else row[2] for row in rows(connection, "SHOW BINLOG EVENTS IN 'binlog.000002'")[2:]]
+    found = [re.sub(r" xid=\d+ ", " xid ", text) for text in found]
+    of_rows = ["Anonymous_Gtid", "BEGIN", "Table_map", "Write_rows"]
+    assert found == [*of_rows, "COMMIT", *of_rows, "COMMIT /* xid */", *of_rows, "COMMIT", *of_rows, "COMMIT /* xid */"]
+    now = counters()
+    assert {name: now[name] - before[name] for name in now} == {"Binlog_cache_use": 2, "Binlog_stmt_cache_use": 2}
+    follow(other, source)
+    catch_up(other, connection)
+    same(other, connection, "d.m", "d.t")
 
 
 def test_statements_are_told_as_mysql_tells_them(start):

@@ -309,6 +309,7 @@ impl State {
             original_us,
             original_version,
             prepared: self.server.engine.events_end(),
+            is_beside: kind == LoggedAs::RowsBeside,
             timestamp: self.seconds(),
             begin,
         };
@@ -391,6 +392,7 @@ pub(crate) fn log_emptied(globals: &Globals, engine: &Engine, table: &Table, tx:
         original_us: 0,
         original_version: 0,
         prepared: engine.events_end(),
+        is_beside: false,
         timestamp,
         begin: Vec::new(),
     };

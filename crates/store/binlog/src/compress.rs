@@ -262,6 +262,7 @@ mod tests {
         Commit {
             is_block: true,
             ends_itself: false,
+            is_beside: false,
             has_statements: false,
             numbering: Numbering::Anonymous,
             server_id: 7,

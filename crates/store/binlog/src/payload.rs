@@ -14,7 +14,7 @@
 //! same when they are written again after a crash.
 
 use crate::dependency::Writes;
-use crate::event::{Kind, ROWS_STATEMENT_END};
+use crate::event::{self, Kind, ROWS_STATEMENT_END};
 use crate::gtid::{Gtid, Tag, Uuid};
 use crate::row::{Form, TableDef, bits_up, table_map};
 use engine::Events;
@@ -92,6 +92,8 @@ pub struct Commit {
     pub is_block: bool,
     /// Of such: the last of its events is among them, and no XID follows (XA_PREPARE).
     pub ends_itself: bool,
+    /// Of such: no table of it is transactional, and the statement COMMIT is behind its events in place of XID.
+    pub is_beside: bool,
     /// Statements are among its events.
     pub has_statements: bool,
     pub numbering: Numbering,
@@ -109,6 +111,19 @@ pub struct Commit {
 }
 
 impl Commit {
+    /// The last event, where it is not among the others: kind and body.
+    pub fn last_event(&self, xid: u64) -> Option<(Kind, Vec<u8>)> {
+        const WORD: &[u8] = b"BEGIN";
+        if !self.is_block || self.ends_itself {
+            return None;
+        }
+        if !self.is_beside {
+            return Some((Kind::Xid, event::xid(xid).to_vec()));
+        }
+        let head = self.begin.strip_suffix(WORD).expect("a block of statements begins with BEGIN");
+        Some((Kind::Query, [head, b"COMMIT"].concat()))
+    }
+
     /// When it is committed, in seconds since 1970.
     pub fn seconds(&self) -> u32 {
         (self.commit_us / 1_000_000) as u32
@@ -124,7 +139,7 @@ impl Commit {
             }
             put_item(out, COMMIT, |out| {
                 let foreign = self.original_version != 0;
-                let flags = [self.is_block, self.has_statements, foreign, self.ends_itself];
+                let flags = [self.is_block, self.has_statements, foreign, self.ends_itself, self.is_beside];
                 out.push(flags.iter().rev().fold(0, |all, flag| all << 1 | u8::from(*flag)));
                 out.extend_from_slice(&self.server_id.to_le_bytes());
                 out.extend_from_slice(&self.commit_us.to_le_bytes());
@@ -186,6 +201,7 @@ impl Commit {
         Some(Commit {
             is_block: flags & 1 != 0,
             ends_itself: flags & 8 != 0,
+            is_beside: flags & 16 != 0,
             has_statements: flags & 2 != 0,
             numbering,
             server_id: half(1)?,

@@ -809,6 +809,7 @@ impl Writer {
         while self.write_next()? {}
         self.flush()
     }
+        let last_event = end.last_event(commit.start);
 
     /// Writes the next commit; false: there is none.
     fn write_next(&mut self) -> Result<bool> {
@@ -852,7 +853,7 @@ impl Writer {
         let mut block = 0;
         if end.is_block {
             let sum = self.checksum.bytes() as u64;
-            let last = if end.ends_itself { 0 } else { own + 8 };
+            let last = last_event.as_ref().map_or(0, |(_, body)| own + body.len() as u64);
             others += own + end.begin.len() as u64 + last;
             block = own - sum + end.begin.len() as u64 + last.saturating_sub(sum);
         }
@@ -892,8 +893,19 @@ impl Writer {
             self.assembler = assembler;
             result?;
         }
-        if end.is_block && !end.ends_itself {
-            self.put(Kind::Xid, stamp, 0, &[&event::xid(commit.start)])?;
+        match last_event {
+            Some((Kind::Query, body)) => {
+                let stamp = Stamp { timestamp: end.timestamp, ..stamp };
+                self.put(Kind::Query, stamp, FLAG_SUPPRESS_USE, &[&body])?;
+            }
+            Some((kind, body)) => self.put(kind, stamp, 0, &[&body])?,
+            None => {}
+        }
+        if let Some(gtid) = gtid {
+            self.state.executed.add(gtid);
+            if !self.state.reserved.is_empty() {
+                self.state.reserved.remove(gtid);
+            }
         }
         // Relaxed: see `Binlog::track`.
         if self.trackers.load(Ordering::Relaxed) > 0 {

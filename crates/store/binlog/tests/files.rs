@@ -121,6 +121,7 @@ fn commit(tx: &mut Transaction, engine: &Engine, is_block: bool) {
     let commit = Commit {
         is_block,
         ends_itself: false,
+        is_beside: false,
         has_statements: !is_block,
         numbering: Numbering::Automatic(Tag::default()),
         server_id: 1,
