@@ -286,9 +286,16 @@ impl State {
     /// `word`: what its events begin with. `ends_itself`: see [`Commit`].
     fn log_end_as(&mut self, tx: &mut Transaction, kind: LoggedAs, word: &str, ends_itself: bool) -> Result<()> {
         let is_block = kind != LoggedAs::Statement;
-        observe::increment(Counter::BinlogCacheUse);
+        // Statements that define something, and rows of tables that are not transactional, are the statements' cache's.
+        let (uses, disk_uses) = match kind {
+            LoggedAs::Rows | LoggedAs::Both => (Counter::BinlogCacheUse, Counter::BinlogCacheDiskUse),
+            LoggedAs::RowsBeside | LoggedAs::Statement => {
+                (Counter::BinlogStmtCacheUse, Counter::BinlogStmtCacheDiskUse)
+            }
+        };
+        observe::increment(uses);
         if tx.events().spilled() {
-            observe::increment(Counter::BinlogCacheDiskUse);
+            observe::increment(disk_uses);
         }
         let globals = self.server.globals.load();
         let mut begin = Vec::new();
@@ -302,6 +309,7 @@ impl State {
         let mut commit = Commit {
             is_block,
             ends_itself,
+            is_beside: kind == LoggedAs::RowsBeside,
             has_statements: !matches!(kind, LoggedAs::Rows | LoggedAs::RowsBeside),
             numbering,
             server_id: applied.map_or(globals.uint(SERVER_ID) as u32, |applied| applied.server_id()),
@@ -309,7 +317,6 @@ impl State {
             original_us,
             original_version,
             prepared: self.server.engine.events_end(),
-            is_beside: kind == LoggedAs::RowsBeside,
             timestamp: self.seconds(),
             begin,
         };
@@ -385,6 +392,7 @@ pub(crate) fn log_emptied(globals: &Globals, engine: &Engine, table: &Table, tx:
     let commit = Commit {
         is_block: false,
         ends_itself: false,
+        is_beside: false,
         has_statements: true,
         numbering: if numbers(globals) { Numbering::Automatic(Tag::default()) } else { Numbering::Anonymous },
         server_id: globals.uint(SERVER_ID) as u32,
@@ -392,7 +400,6 @@ pub(crate) fn log_emptied(globals: &Globals, engine: &Engine, table: &Table, tx:
         original_us: 0,
         original_version: 0,
         prepared: engine.events_end(),
-        is_beside: false,
         timestamp,
         begin: Vec::new(),
     };
