@@ -284,6 +284,14 @@ def test_a_start_says_which_file_is_damaged(start):
                 assert value(server.connect(), "SELECT COUNT(*) FROM d.t") == 1
                 server.kill()
             (server.datadir / name).write_bytes(kept)
+    # Without the state new files would take the names of those that are there.
+    state = server.datadir / "binlog.state"
+    kept, before = state.read_bytes(), {path.name: path.read_bytes() for path in server.datadir.glob("binlog.*")}
+    state.unlink()
+    with pytest.raises(AssertionError, match="'binlog.state' is missing"):
+        server.start(seconds=20)
+    state.write_bytes(kept)
+    assert {path.name: path.read_bytes() for path in server.datadir.glob("binlog.*")} == before
     file = server.datadir / "binlog.000002"
     kept = file.read_bytes()
     for bad in (b"", kept[:3], b"\xfdbin" + kept[4:], kept[:50], b"\0" * len(kept)):

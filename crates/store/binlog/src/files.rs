@@ -219,6 +219,31 @@ impl Files {
         Ok(self.directory.list()?.iter().filter_map(|name| self.number_of(name)).collect())
     }
 
+    /// There are files, and nothing that says what of the engine's log is in them: new ones would take their names.
+    pub(crate) fn without_state(&self, found: &[u64]) -> Error {
+        let last = self.name(found.iter().copied().max().unwrap_or(1));
+        Error::Corrupt(format!(
+            "'{}' is missing, which says up to where '{last}' is complete; to begin anew, move the files and '{}' elsewhere",
+            self.state_name(),
+            self.index_name()
+        ))
+    }
+
+    /// Of the files that the index lists before `last`, these are there. Only the first ones may be missing, which a purge was about to
+    /// remove: whoever reads on over another one would not see that it was there.
+    pub(crate) fn check_gaps(&self, kept: &[u64], last: u64) -> Result<()> {
+        let Some(first) = kept.first() else { return Ok(()) };
+        let is_missing = |n: &&u64| (*first..last).contains(*n) && !kept.contains(*n);
+        match self.numbers.iter().find(is_missing) {
+            None => Ok(()),
+            Some(missing) => Err(Error::Corrupt(format!(
+                "'{}' lists '{missing}', which is not there; put it back, or take its line and those before it away",
+                self.index_name(),
+                missing = self.name(*missing)
+            ))),
+        }
+    }
+
     /// `None`: there was never a binary log of this name.
     pub fn load_state(&self) -> Result<Option<State>> {
         let Some(text) = self.read_text(&self.state_name())? else { return Ok(None) };

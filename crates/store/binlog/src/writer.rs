@@ -587,7 +587,9 @@ impl Writer {
         let keys = LogKeys::new(engine.vault(), config.server_uuid.to_string(), settings.encrypts);
         let keys = Arc::new(keys);
         let mut files = Files::open(&config.directory, &config.base, Some(Arc::clone(&keys)))?;
+        let found = files.found()?;
         let state = match files.load_state()? {
+            None if !found.is_empty() => return Err(files.without_state(&found)),
             None => State { needed: engine.events_end(), position: engine.events_end(), ..State::default() },
             Some(state) if engine.has_log_from(state.needed) => state,
             // Between then and now there was a server without a binary log.
@@ -605,10 +607,10 @@ impl Writer {
         engine.retain_events(Some(state.needed))?;
         let stream = engine.follow_events(state.needed);
         // What lies behind the state is written anew.
-        let found = files.found()?;
         let beyond: Vec<u64> = found.iter().copied().filter(|n| *n > state.file).collect();
         let is_kept = |n: &u64| *n < state.file && found.contains(n);
         let mut kept: Vec<u64> = files.numbers().iter().copied().filter(is_kept).collect();
+        files.check_gaps(&kept, state.file)?;
         if state.file != 0 {
             kept.push(state.file);
             if kept != files.numbers() {
@@ -750,33 +752,6 @@ impl Writer {
         Ok(())
     }
 
-    fn obey(&mut self, request: Request, oldest: u64) -> Result<()> {
-        match request {
-            Request::Rotate => self.rotate(true),
-            Request::Settle => self.settle(),
-            Request::ForgetStatistics => {
-                self.statistics = Statistics::default();
-                Ok(())
-            }
-            Request::Encrypt(on) => {
-                self.settings.encrypts = on;
-                self.keys.set(on);
-                if self.file.is_encrypted() == on { Ok(()) } else { self.rotate(true) }
-            }
-            Request::Purge(to) => self.purge(to.min(oldest)),
-            Request::Reset(number) => self.reset(number),
-            Request::Reserve(gtid) if self.state.executed.contains(gtid) => Ok(()),
-            Request::Reserve(gtid) => self.reserve(|reserved| reserved.add(gtid)),
-            Request::Release(gtid) => self.reserve(|reserved| reserved.remove(gtid)),
-            Request::AddPurged(set) => {
-                self.state.executed.union(&set);
-                self.state.purged.union(&set);
-                // The next file says that they are executed.
-                self.rotate(true)
-            }
-        }
-    }
-
     /// At start: completes the files, and begins a new one unless the first was just begun.
     fn begin(&mut self) -> Result<()> {
         self.catch_up()?;
@@ -789,27 +764,11 @@ impl Writer {
         Ok(())
     }
 
-    /// Changes which numbers automatic ones pass over. The state says so before the next one is given: a start that writes the files anew
-    /// gives the same ones.
-    fn reserve(&mut self, change: impl FnOnce(&mut GtidSet)) -> Result<()> {
-        let before = self.state.reserved.clone();
-        change(&mut self.state.reserved);
-        if self.state.reserved == before {
-            return Ok(());
-        }
-        let settled = self.settle();
-        if settled.is_err() {
-            self.state.reserved = before;
-        }
-        settled
-    }
-
     /// All that is durable in the log.
     fn catch_up(&mut self) -> Result<()> {
         while self.write_next()? {}
         self.flush()
     }
-        let last_event = end.last_event(commit.start);
 
     /// Writes the next commit; false: there is none.
     fn write_next(&mut self) -> Result<bool> {
@@ -850,6 +809,7 @@ impl Writer {
         });
         self.draft = draft;
         let (end, mut others) = (end?, self.draft.len);
+        let last_event = end.last_event(commit.start);
         let mut block = 0;
         if end.is_block {
             let sum = self.checksum.bytes() as u64;

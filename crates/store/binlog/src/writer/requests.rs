@@ -1,8 +1,9 @@
 //! What sessions ask of the writer: FLUSH, PURGE and RESET of the files, gtid_purged.
 
-use super::{Binlog, Request};
+use super::{Binlog, Request, Writer};
 use crate::error::Result;
 use crate::gtid::{Gtid, GtidSet};
+use crate::statistics::Statistics;
 use std::time::SystemTime;
 
 impl Binlog {
@@ -100,5 +101,49 @@ impl Binlog {
         shared.requests.retain(|(asked, _)| *asked != number);
         drop(shared);
         answer?
+    }
+}
+
+impl Writer {
+    pub(super) fn obey(&mut self, request: Request, oldest: u64) -> Result<()> {
+        match request {
+            Request::Rotate => self.rotate(true),
+            Request::Settle => self.settle(),
+            Request::ForgetStatistics => {
+                self.statistics = Statistics::default();
+                Ok(())
+            }
+            Request::Encrypt(on) => {
+                self.settings.encrypts = on;
+                self.keys.set(on);
+                if self.file.is_encrypted() == on { Ok(()) } else { self.rotate(true) }
+            }
+            Request::Purge(to) => self.purge(to.min(oldest)),
+            Request::Reset(number) => self.reset(number),
+            Request::Reserve(gtid) if self.state.executed.contains(gtid) => Ok(()),
+            Request::Reserve(gtid) => self.reserve(|reserved| reserved.add(gtid)),
+            Request::Release(gtid) => self.reserve(|reserved| reserved.remove(gtid)),
+            Request::AddPurged(set) => {
+                self.state.executed.union(&set);
+                self.state.purged.union(&set);
+                // The next file says that they are executed.
+                self.rotate(true)
+            }
+        }
+    }
+
+    /// Changes which numbers automatic ones pass over. The state says so before the next one is given: a start that writes the files anew
+    /// gives the same ones.
+    fn reserve(&mut self, change: impl FnOnce(&mut GtidSet)) -> Result<()> {
+        let before = self.state.reserved.clone();
+        change(&mut self.state.reserved);
+        if self.state.reserved == before {
+            return Ok(());
+        }
+        let settled = self.settle();
+        if settled.is_err() {
+            self.state.reserved = before;
+        }
+        settled
     }
 }
