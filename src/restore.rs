@@ -160,6 +160,8 @@ fn run(
         write_persisted: serve::write_persisted(&datadir.path),
         adopt_copy: Box::new(datadir::adopt),
         cloned: None,
+        // What follows in the files changes those rows, too. They go when a server starts, as ever.
+        goes_on: true,
     };
     let server = Server::open(Arc::clone(&engine), settings, String::new).map_err(|e| e.to_string())?;
     let replayed = plan.map_or(Ok(()), |plan| {

@@ -152,6 +152,7 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
         write_persisted: write_persisted(&datadir.path),
         adopt_copy: Box::new(datadir::adopt),
         cloned,
+        goes_on: false,
     };
     let server = Server::open(Arc::clone(&engine), settings, || {
         if initialize_insecure {

@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -362,3 +363,33 @@ def test_all_that_changes_meanwhile_is_whole_in_the_copy(start, tmp_path):
         copy.start()
         audit(copy.connect())
         copy.stop()
+
+
+def test_rows_in_memory_are_there_for_what_follows_in_the_files(start, tmp_path):
+    """They are in the copy, what the files change of them is applied, and they go when a server starts, which its binary log tells."""
+    server = start(*GTIDS)
+    connection = server.connect()
+    run("CREATE DATABASE d", "CREATE TABLE d.m (id INT PRIMARY KEY, n INT, KEY (n)) ENGINE=MEMORY", "CREATE TABLE d.bare (n INT) ENGINE=MEMORY",
+        "CREATE TABLE d.kept (id INT PRIMARY KEY)", "INSERT INTO d.m VALUES (1, 1), (2, 2), (3, 3)", "INSERT INTO d.bare VALUES (1), (2)", on=connection)
+    made(backup(server, "--to", tmp_path / "base"))
+    run("UPDATE d.m SET n = 5 WHERE id = 1", "DELETE FROM d.m WHERE id = 2", "UPDATE d.bare SET n = 7 WHERE n = 1", "INSERT INTO d.m VALUES (9, 9)",
+        "INSERT INTO d.kept SELECT id FROM d.m", on=connection)
+    # The source's own start, in the middle of its files.
+    server.kill()
+    server.start()
+    connection = server.connect()
+    run("INSERT INTO d.m VALUES (2, 2)", "INSERT INTO d.kept VALUES (100)", on=connection)
+    code, _, error = restore("--from", tmp_path / "base", "--to", tmp_path / "target", "--binlog", *binlogs(server))
+    assert code == 0, error
+    copy = start(*GTIDS[:-1], "--server-id=2", datadir=tmp_path / "target")
+    copied = copy.connect()
+    assert rows(copied, "SELECT * FROM d.m") == rows(copied, "SELECT * FROM d.bare") == ()
+    assert rows(copied, "SELECT * FROM d.kept") == ((1,), (3,), (9,), (100,))
+    executed = value(connection, "SELECT @@global.gtid_executed").replace("\n", "")
+    assert value(copied, f"SELECT GTID_SUBSET('{executed}', @@global.gtid_executed)") == 1
+    last = rows(copied, "SHOW BINARY LOGS")[-1][0]
+    events = [(row[2], row[5]) for row in rows(copied, f"SHOW BINLOG EVENTS IN '{last}'")]
+    assert [kind for kind, _ in events if kind.endswith("Gtid")] == ["Gtid", "Gtid"]
+    assert sorted(re.search(r"TRUNCATE TABLE `d`.`(\w+)`", info)[1] for kind, info in events if kind == "Query") == ["bare", "m"]
+    copy.stop()
+    copy.assert_sound()

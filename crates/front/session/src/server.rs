@@ -14,8 +14,8 @@ use crate::tls::Tls;
 use crate::variables::{Extension, Globals, Origin, VARIABLES, Val, VarId, Variable, id};
 use accounts::strength::StrengthPolicy;
 use accounts::{Accounts, Directory, Policy};
-use catalog::Catalog;
 use catalog::dictionary::Kind;
+use catalog::{Catalog, Emptied, Table};
 use engine::{Engine, Transaction};
 use inspect::{CloneRecord, Process, VariableInfo, VariableSource};
 use observe::Family;
@@ -69,6 +69,8 @@ pub struct Settings {
     pub adopt_copy: AdoptCopy,
     /// What the data say of themselves that CLONE INSTANCE has put in place of others.
     pub cloned: Option<backup::Manifest>,
+    /// Rows of engine MEMORY stay: the data are a copy that goes on where the server was that it was made of.
+    pub goes_on: bool,
     /// mysql_native_password can be used.
     pub native_password: bool,
     /// What the first connections are offered.
@@ -178,9 +180,11 @@ impl Server {
         if settings.binlog.is_none() {
             globals.set(LOG_BIN, Val::Bool(false));
         }
-        let catalog = Catalog::open_telling(&engine, inspect::system_schemas(), &mut |table, tx| {
+        let mut emptied = |table: &Table, tx: &mut Transaction| {
             settings.binlog.as_ref().map_or(Ok(()), |_| binary_log::log_emptied(&globals, &engine, table, tx))
-        })?;
+        };
+        let emptied = if settings.goes_on { None } else { Some(&mut emptied as Emptied<'_>) };
+        let catalog = Catalog::open_telling(&engine, inspect::system_schemas(), emptied)?;
         let stored = catalog.load_entries(Kind::Account)?;
         let directory = match stored.into_iter().find(|(name, _)| name == ACCOUNTS_ENTRY) {
             Some((_, bytes)) => Directory::from_bytes(&bytes)

@@ -39,7 +39,7 @@ pub use ddl::{Ddl, Lets};
 pub use define::{CheckSpec, ForeignKeySpec, KeyKind, KeyPartSpec, KeySpec, NAME_CHARS_MAX, TableSpec};
 pub use evolution::Evolution;
 pub use histogram::Histogram;
-pub use live::Catalog;
+pub use live::{Catalog, Emptied};
 pub use mdl::{MetadataLocks, MetadataPins, Pin, Waiting};
 pub use options::{CreateOptions, IndexAlgorithm, StorageEngine};
 pub use related::{Changes, Related};

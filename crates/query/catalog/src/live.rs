@@ -21,18 +21,21 @@ pub struct Catalog {
     locks: Arc<MetadataLocks>,
 }
 
+/// Told of a table of engine MEMORY, in the transaction that throws its rows away.
+pub type Emptied<'e> = &'e mut dyn FnMut(&Table, &mut Transaction) -> Result<()>;
+
 impl Catalog {
     /// Loads the dictionary. `system` are the schemas whose tables are computed (information_schema, performance_schema);
     /// `mysql` and `sys` are made empty when they are not among them.
     pub fn open(engine: &Arc<Engine>, system: Vec<Schema>) -> Result<Arc<Catalog>> {
-        Catalog::open_telling(engine, system, &mut |_, _| Ok(()))
+        Catalog::open_telling(engine, system, Some(&mut |_, _| Ok(())))
     }
 
-    /// The same; `emptied` is told of each table of engine MEMORY, in the transaction that throws its rows away.
+    /// The same; `emptied` is told of each table of engine MEMORY, in the transaction that throws its rows away. `None`: they stay.
     pub fn open_telling(
         engine: &Arc<Engine>,
         system: Vec<Schema>,
-        emptied: &mut dyn FnMut(&Table, &mut Transaction) -> Result<()>,
+        emptied: Option<Emptied<'_>>,
     ) -> Result<Arc<Catalog>> {
         let mut version = Version { number: 1, ..Version::default() };
         for schema in system {
@@ -49,7 +52,9 @@ impl Catalog {
         tx.rollback().map_err(from_engine)?;
         loaded?;
         drop_temporary_tables(engine, &mut tx)?;
-        empty_memory_tables(engine, &mut tx, &mut version, emptied)?;
+        if let Some(emptied) = emptied {
+            empty_memory_tables(engine, &mut tx, &mut version, emptied)?;
+        }
         // Table ids are unique for ever: the dictionary tree's counter keeps the highest.
         let last_table = engine.counter(engine.dictionary()).map_err(from_engine)?;
         Ok(Arc::new(Catalog {
@@ -125,7 +130,7 @@ fn empty_memory_tables(
     engine: &Engine,
     tx: &mut Transaction,
     version: &mut Version,
-    emptied: &mut dyn FnMut(&Table, &mut Transaction) -> Result<()>,
+    emptied: Emptied<'_>,
 ) -> Result<()> {
     let tables = version.schemas.values().flat_map(|s| s.tables.values());
     let in_memory: Vec<_> = tables.filter(|t| t.is_base() && t.engine == StorageEngine::Memory).cloned().collect();

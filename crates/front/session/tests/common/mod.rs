@@ -67,6 +67,7 @@ impl TestServer {
             write_persisted: Box::new(|_| Ok(())),
             adopt_copy: Box::new(|_| Ok(())),
             cloned: None,
+            goes_on: false,
             native_password: false,
             tls: Default::default(),
             binlog: None,
