@@ -253,6 +253,27 @@ def test_named_and_automatic_numbers_side_by_side(start):
     assert not named & rolled_back
 
 
+def test_temporary_tables_begin_a_transaction(start):
+    check(prepare(start(*GTIDS)), """
+        SET autocommit = 0
+        CREATE TEMPORARY TABLE d.own (a INT)
+        SET gtid_next = 'UU:1' => 1766
+        COMMIT
+        SET gtid_next = 'UU:1'
+        INSERT INTO d.t VALUES (1)
+        COMMIT
+        SET gtid_next = 'AUTOMATIC'
+        DROP TEMPORARY TABLE d.own
+        SET gtid_next = 'UU:2' => 1766
+        ROLLBACK
+        SET autocommit = 1
+        CREATE TEMPORARY TABLE d.own (a INT)
+        SET gtid_next = 'UU:2'
+        COMMIT
+        => UU:2 | | UU:1-2
+    """)
+
+
 def test_modes_and_words(start):
     connection = start("--log-bin").connect()
     check(connection, """

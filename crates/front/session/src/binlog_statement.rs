@@ -149,6 +149,9 @@ impl Session {
         for id in [PSEUDO_REPLICA, PSEUDO_SLAVE] {
             let was = self.state.vars.bool(id);
             self.state.vars.set(id, crate::variables::Val::Bool(on));
+            if id == PSEUDO_REPLICA && on && self.binlog_events.is_some() {
+                self.state.warn("Warning", 1231, "'pseudo_replica_mode' is already ON.".to_string());
+            }
             if id != PSEUDO_REPLICA || on {
                 continue;
             }

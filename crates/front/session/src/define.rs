@@ -902,6 +902,9 @@ impl Session {
             self.commit_all()?;
         }
         self.drop_temporary(own);
+        if goes_on {
+            self.begin_with_temporary();
+        }
         for name in missing {
             self.state.warn("Note", 1051, format!("Unknown table '{name}'"));
         }

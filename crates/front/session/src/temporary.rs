@@ -101,7 +101,15 @@ impl Session {
         let spec = self.new_table(parsed, &create.body, to, true)?;
         self.check_new_table(&spec)?;
         self.define_temporary(|ddl, _| ddl.create_table(spec).map(drop))?;
+        self.begin_with_temporary();
         Ok(Outcome::default())
+    }
+
+    /// CREATE and DROP of temporary tables are statements of a transaction, and begin one where none commits by itself.
+    pub(crate) fn begin_with_temporary(&mut self) {
+        if !self.autocommits() {
+            self.begin_if_needed();
+        }
     }
 
     /// The rows are the session's transaction's, the table is not.
