@@ -232,3 +232,56 @@ def test_kill_ends_the_wait_for_a_donor_that_says_nothing(start, tmp_path):
         accepted.close()
     assert not (tmp_path / "copy").exists()
     assert value(other, "SELECT 1") == 1
+
+
+@pytest.mark.parametrize("kill", ["KILL QUERY", "KILL CONNECTION"])
+@pytest.mark.parametrize("where", ["local", "directory", "in place"])
+def test_kill_ends_a_copy_that_runs(start, tmp_path, where, kill):
+    donor = start("--log-bin", "--server-id=1")
+    source = donor.connect()
+    fill(source, 4000)
+    run("CREATE USER d IDENTIFIED BY 'p'", "GRANT BACKUP_ADMIN ON *.* TO d", "SET GLOBAL clone_max_data_bandwidth = 1", on=source)
+    target = tmp_path / "above/copy"
+    if where == "local":
+        here, connection = donor, source
+        statement = f"CLONE LOCAL DATA DIRECTORY = '{target}'"
+    else:
+        here = start("--log-bin", "--server-id=2")
+        connection = here.connect()
+        run("CREATE DATABASE old", "CREATE TABLE old.t (a INT)", "INSERT INTO old.t VALUES (7)",
+            f"SET GLOBAL clone_valid_donor_list = '127.0.0.1:{donor.port}'", on=connection)
+        statement = f"CLONE INSTANCE FROM d@127.0.0.1:{donor.port} IDENTIFIED BY 'p'"
+        statement += f" DATA DIRECTORY = '{target}'" if where == "directory" else ""
+    before = sorted(path.name for path in here.datadir.iterdir())
+    told = []
+
+    def clone():
+        other = here.connect()
+        told.append(other.thread_id())
+        with pytest.raises(pymysql.MySQLError) as caught:
+            run(statement, on=other)
+        told.append(caught.value.args[0])
+
+    maker = threading.Thread(target=clone)
+    maker.start()
+    wait_until(lambda: any(row[0] == "In Progress" for row in status(connection)), 30, "the copy")
+    wait_until(lambda: value(connection, "SELECT SUM(DATA) FROM performance_schema.clone_progress") > 1 << 20, 30, "its first bytes")
+    began = time.monotonic()
+    run(f"{kill} {told[0]}", on=connection)
+    maker.join(20)
+    # MySQL has the same second; a busy machine another one.
+    assert time.monotonic() - began < 2
+    assert told[1] in ([1317] if kill == "KILL QUERY" else [1317, 2013]), told
+    wait_until(lambda: status(connection)[0][0] == "Failed", 2, "it has failed")
+    assert status(connection)[0][2] == 1317
+    assert not (tmp_path / "above").exists()
+    wait_until(lambda: not rows(source, "SELECT 1 FROM information_schema.processlist WHERE user = 'd'"), 10, "the donor lets go")
+    if where != "local":
+        assert value(connection, "SELECT a FROM old.t") == 7
+    assert sorted(path.name for path in here.datadir.iterdir() if not path.name.startswith("binlog.")) == [
+        name for name in before if not name.startswith("binlog.")]
+    # The next one may begin at once.
+    run("SET GLOBAL clone_max_data_bandwidth = 0", on=source)
+    run(f"CLONE LOCAL DATA DIRECTORY = '{tmp_path}/next'", on=source)
+    copy = start(datadir=tmp_path / "next", run=False)
+    copy.assert_sound()

@@ -3,6 +3,8 @@ sends anew is applied once."""
 
 import os
 import random
+import socket
+import threading
 
 import pytest
 from harness import code_of, rows, run, value, wait_until
@@ -101,3 +103,83 @@ def test_a_relay_log_that_is_gone_is_told(start):
     here = connect(replica)
     catch_up(here, there)
     assert value(here, "SELECT COUNT(*) FROM d.t") == 1
+
+
+class Breaking:
+    """Stands before a source: each connection ends after some bytes of the source's, `change`d on their way, the later ones never."""
+
+    def __init__(self, port, chance, connections, change=lambda data: data):
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port, self.source, self.change = self.listener.getsockname()[1], port, change
+        self.limits = [chance.randrange(2000, 60_000) for _ in range(connections)]
+        self.broken = 0
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            try:
+                here, _ = self.listener.accept()
+            except OSError:
+                return
+            try:
+                there = socket.create_connection(("127.0.0.1", self.source))
+            except OSError:
+                here.close()
+                continue
+            limit = self.limits.pop() if self.limits else None
+            threading.Thread(target=self.forward, args=(here, there, None), daemon=True).start()
+            threading.Thread(target=self.forward, args=(there, here, limit), daemon=True).start()
+
+    def forward(self, one, other, limit):
+        passed = 0
+        try:
+            while data := one.recv(4096):
+                if limit is not None:
+                    data = data[:limit - passed] if passed + len(data) < limit else self.change(data[:limit - passed])
+                other.sendall(data)
+                passed += len(data)
+                if passed == limit:
+                    self.broken += 1
+                    break
+        except OSError:
+            pass
+        for end in (one, other):
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+
+@pytest.mark.parametrize("automatic", [True, False], ids=["numbers", "positions"])
+@pytest.mark.parametrize("changes", [False, True], ids=["cut", "changed"])
+def test_connections_that_break_within_events(start, automatic, changes):
+    source, replica = pair(start, *(GTIDS if automatic else ()), "--max-binlog-size=100000")
+    there, here = connect(source), connect(replica)
+    run("CREATE DATABASE d", "CREATE TABLE d.log (id INT AUTO_INCREMENT PRIMARY KEY, n INT, s TEXT)", on=there)
+    chance = random.Random(8)
+    change = (lambda data: data[:-1] + bytes([data[-1] ^ 0x55])) if changes else (lambda data: data)
+    breaking = Breaking(source.port, chance, 8, change)
+    for n in range(100):
+        run(f"INSERT INTO d.log (n, s) VALUES ({n}, REPEAT('x', {chance.randrange(6000)})), ({n}, 'y')", on=there)
+    source_port, source.port = source.port, breaking.port
+    follow(here, source, "SOURCE_AUTO_POSITION=1" if automatic else "SOURCE_LOG_FILE='binlog.000001', SOURCE_LOG_POS=4")
+    source.port = source_port
+    told = set()
+
+    def goes_on():
+        now = status(here)
+        assert now["Last_SQL_Errno"] == 0, now["Last_SQL_Error"]
+        if now["Replica_IO_Running"] == "No":
+            told.add(now["Last_IO_Errno"])
+            run("START REPLICA IO_THREAD", on=here)
+        return breaking.broken == 8
+
+    wait_until(goes_on, 120, "all have broken")
+    wait_until(lambda: goes_on() and status(here)["Replica_IO_Running"] == "Yes", SECONDS, "it is connected")
+    catch_up(here, there)
+    same(here, there, "d.log")
+    assert value(here, "SELECT COUNT(*) FROM d.log") == 200
+    # What is changed on its way is told of as damage, not taken.
+    assert bool(told) <= changes, told
+    run("STOP REPLICA", on=here)
+    breaking.listener.close()
