@@ -148,4 +148,6 @@ counters! {
     InnodbRowLockWaits = "Innodb_row_lock_waits",
     BinlogCacheUse = "Binlog_cache_use",
     BinlogCacheDiskUse = "Binlog_cache_disk_use",
+    BinlogStmtCacheUse = "Binlog_stmt_cache_use",
+    BinlogStmtCacheDiskUse = "Binlog_stmt_cache_disk_use",
 }
