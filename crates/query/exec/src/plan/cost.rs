@@ -2,16 +2,18 @@
 //! tables, and greedily for many. Unit of cost: reading one row of a scan.
 //!
 //! The inner side of an outer join and a probe are asked twice each, for loops and for a hash table, and lie in each other: what
-//! they cost is kept, so that the search takes time by the number of levels and not by its power.
+//! they cost is kept, so that the search takes time by the number of levels and not by its power. So is what a table costs, by
+//! those of the tables before it that its conditions read; and sets that cost more than the greedy order are not gone on from.
 
 use super::Planner;
 use super::access::{self, Wanted};
 use super::node::{JoinKind, Plan};
 use super::rewrite::Classes;
-use super::tables::{Tree, hash_pairs, slots_of};
+use super::tables::{Tree, hash_pairs, hash_sides, slots_of};
 use crate::expr::{Expr, Node};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::rc::Rc;
 use types::Result;
 
 /// Operands whose orders are all tried.
@@ -47,6 +49,15 @@ pub struct State {
     pub order: Vec<(usize, Method)>,
 }
 
+/// The cheapest way that was found to join a set of operands, by the one that comes last.
+#[derive(Clone, Copy)]
+struct Reached {
+    cost: f64,
+    rows: f64,
+    last: usize,
+    method: Method,
+}
+
 /// What the inner side of a join is asked.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Asked {
@@ -68,6 +79,60 @@ pub(super) struct Search<'s, 'p> {
     kept: RefCell<HashMap<Inner, (f64, f64)>>,
 }
 
+/// One opening of a table.
+struct Opening {
+    cost: f64,
+    /// Rows that are read.
+    rows: f64,
+    /// Which conditions these fulfil already.
+    used: Vec<bool>,
+    /// An index is used for what is known.
+    looks_up: bool,
+}
+
+/// The conditions of one join, with what is asked of them for every set of its operands.
+struct Conditions<'c> {
+    list: &'c [Expr],
+    classes: &'c Classes,
+    /// The slots that each reads.
+    slots: Vec<u64>,
+    /// For a hash table: the slots of both sides of an equality that has one.
+    pairs: Vec<(u64, u64)>,
+    /// Once it was asked.
+    selectivity: Vec<Cell<Option<f64>>>,
+    /// By the table, and those of the known slots that its conditions read.
+    openings: RefCell<HashMap<(usize, u64), Rc<Opening>>>,
+}
+
+impl<'c> Conditions<'c> {
+    fn new(planner: &Planner<'_>, list: &'c [Expr], classes: &'c Classes) -> Conditions<'c> {
+        let subqueries = planner.subqueries();
+        Conditions {
+            list,
+            classes,
+            slots: list.iter().map(|e| slots_of(subqueries, e)).collect(),
+            pairs: list.iter().filter_map(|e| hash_sides(subqueries, e)).collect(),
+            selectivity: vec![Cell::new(None); list.len()],
+            openings: RefCell::default(),
+        }
+    }
+
+    fn selectivity(&self, planner: &Planner<'_>, at: usize) -> Result<f64> {
+        if let Some(known) = self.selectivity[at].get() {
+            return Ok(known);
+        }
+        let share = planner.selectivity(&self.list[at])?;
+        self.selectivity[at].set(Some(share));
+        Ok(share)
+    }
+
+    /// Can rows of `own` be found by a hash table, once `known` is?
+    fn may_hash(&self, own: u64, known: u64) -> bool {
+        let leads = |from: u64, to: u64| from & !known == 0 && to & !own == 0;
+        self.pairs.iter().any(|(x, y)| leads(*x, *y) || leads(*y, *x))
+    }
+}
+
 impl Planner<'_> {
     /// The operands of an inner join in the order in which they are read; `bound`: slots known from outside.
     pub(super) fn join_order(
@@ -79,7 +144,7 @@ impl Planner<'_> {
         straight: &[(u64, u64)],
     ) -> Result<State> {
         let search = Search { planner: self, kept: RefCell::default() };
-        search.join_order(operands, conditions, classes, bound, straight)
+        search.join_order(operands, &Conditions::new(self, conditions, classes), bound, straight)
     }
 }
 
@@ -87,68 +152,65 @@ impl Search<'_, '_> {
     fn join_order(
         &self,
         operands: &[&Tree],
-        conditions: &[Expr],
-        classes: &Classes,
+        conditions: &Conditions<'_>,
         bound: u64,
         straight: &[(u64, u64)],
     ) -> Result<State> {
         let n = operands.len();
-        let start = State { cost: 0.0, rows: 1.0, order: Vec::new() };
         let after = self.planner.join_after(operands, straight);
+        let greedy = self.greedy_order(operands, conditions, bound, &after)?;
         if n > SEARCHED_MAX {
-            return self.greedy_order(operands, conditions, classes, bound, &after, start);
+            return Ok(greedy);
         }
-        let mut best: Vec<Option<State>> = vec![None; 1 << n];
-        best[0] = Some(start);
-        for set in 0..1usize << n {
-            let Some(state) = best[set].take() else { continue };
-            if set + 1 == 1 << n {
-                return Ok(state);
-            }
+        let mut best: Vec<Option<Reached>> = vec![None; 1 << n];
+        for set in 0..(1usize << n) - 1 {
+            let (cost, rows) = match best[set] {
+                _ if set == 0 => (0.0, 1.0),
+                Some(reached) => (reached.cost, reached.rows),
+                None => continue,
+            };
             let known = slots_in(self.planner, operands, set) | bound;
-            for i in (0..n).filter(|i| set & 1 << i == 0) {
-                if after[i] & !(set as u64) != 0 {
-                    continue;
-                }
-                let joined =
-                    self.join_cost(operands[i], (conditions, classes), known, state.rows, set != 0 || bound != 0)?;
-                let cost = state.cost + joined.cost;
+            for i in (0..n).filter(|i| set & 1 << i == 0 && after[*i] & !(set as u64) == 0) {
+                let joined = self.join_cost(operands[i], conditions, known, rows, set != 0 || bound != 0)?;
+                let cost = cost + joined.cost;
                 let next = &mut best[set | 1 << i];
-                if next.as_ref().is_none_or(|s| cost < s.cost) {
-                    let mut order = state.order.clone();
-                    order.push((i, joined.method));
-                    *next = Some(State { cost, rows: joined.rows, order });
+                if cost <= greedy.cost && next.as_ref().is_none_or(|s| cost < s.cost) {
+                    *next = Some(Reached { cost, rows: joined.rows, last: i, method: joined.method });
                 }
             }
         }
-        unreachable!("each operand may come when those before it in FROM have")
+        let mut set = (1 << n) - 1;
+        let Some(Reached { cost, rows, .. }) = best[set] else { return Ok(greedy) };
+        let mut order = Vec::with_capacity(n);
+        while let Some(reached) = best[set] {
+            order.push((reached.last, reached.method));
+            set &= !(1 << reached.last);
+        }
+        order.reverse();
+        Ok(State { cost, rows, order })
     }
 
+    /// The order in which each operand is the cheapest of those that may come next.
     fn greedy_order(
         &self,
         operands: &[&Tree],
-        conditions: &[Expr],
-        classes: &Classes,
+        conditions: &Conditions<'_>,
         bound: u64,
         after: &[u64],
-        mut state: State,
     ) -> Result<State> {
+        let mut state = State { cost: 0.0, rows: 1.0, order: Vec::with_capacity(operands.len()) };
         let mut set = 0usize;
         while state.order.len() < operands.len() {
             let known = slots_in(self.planner, operands, set) | bound;
             let mut best: Option<(usize, Joined)> = None;
-            for i in (0..operands.len()).filter(|i| set & 1 << i == 0) {
-                if after[i] & !(set as u64) != 0 {
-                    continue;
-                }
-                let joined =
-                    self.join_cost(operands[i], (conditions, classes), known, state.rows, set != 0 || bound != 0)?;
+            for i in (0..operands.len()).filter(|i| set & 1 << i == 0 && after[*i] & !(set as u64) == 0) {
+                let joined = self.join_cost(operands[i], conditions, known, state.rows, set != 0 || bound != 0)?;
                 let weight = |j: &Joined| j.cost + j.rows;
                 if best.as_ref().is_none_or(|(_, b)| weight(&joined) < weight(b)) {
                     best = Some((i, joined));
                 }
             }
-            let (i, joined) = best.expect("some operand may come");
+            let (i, joined) = best.expect("each operand may come when those before it in FROM have");
             set |= 1 << i;
             state.rows = joined.rows;
             state.cost += joined.cost;
@@ -160,26 +222,26 @@ impl Search<'_, '_> {
     fn join_cost(
         &self,
         operand: &Tree,
-        (conditions, classes): (&[Expr], &Classes),
+        conditions: &Conditions<'_>,
         known: u64,
         rows: f64,
         joins: bool,
     ) -> Result<Joined> {
         self.planner.step()?;
         let own = operand.slots(self.planner);
-        let subqueries = self.planner.subqueries();
         if let Tree::Probe { first: None, .. } = operand {
             return self.probe_cost(operand, known, rows);
         }
-        let applies = |e: &Expr| {
-            let slots = slots_of(subqueries, e);
-            slots & !(known | own) == 0 && slots & own != 0
-        };
-        let (open_cost, read, used, looks_up) = match operand {
-            Tree::Leaf(i) => self.leaf_cost(*i, conditions, known)?,
+        let opening = match operand {
+            Tree::Leaf(i) => self.opening(*i, conditions, known)?,
             Tree::Join { .. } => {
                 let all = self.tree_rows(operand)?;
-                (all * 2.0, all, vec![false; conditions.len()], false)
+                Rc::new(Opening {
+                    cost: all * 2.0,
+                    rows: all,
+                    used: vec![false; conditions.list.len()],
+                    looks_up: false,
+                })
             }
             Tree::Probe { right, on, first, .. } => {
                 let (cost, rows) = self.inner_cost(right, Asked::Alone, on, 0)?;
@@ -187,56 +249,75 @@ impl Search<'_, '_> {
                 for value in first.as_ref().expect("others are above") {
                     different *= self.planner.different(value)?.unwrap_or(rows);
                 }
-                (cost + rows * BUILD, rows.min(different).max(1.0), vec![false; conditions.len()], false)
+                let (cost, rows) = (cost + rows * BUILD, rows.min(different).max(1.0));
+                Rc::new(Opening { cost, rows, used: vec![false; conditions.list.len()], looks_up: false })
             }
         };
-        // Of equalities that imply each other one counts, first of all one that the rows are looked up by.
-        let link = |e: &Expr| if applies(e) { classes.link(e, own) } else { None };
-        let mut linked: Vec<_> =
-            conditions.iter().zip(&used).filter(|(_, used)| **used).filter_map(|(e, _)| link(e)).collect();
-        let mut kept = 1.0;
-        for (e, used) in conditions.iter().zip(&used) {
-            if !applies(e) || *used {
-                continue;
+        let kept = self.kept_of(conditions, &opening.used, own, known)?;
+        let out = (rows * opening.rows * kept).max(0.01);
+        let loops = Joined { cost: rows * (opening.cost + OPEN) + out * 0.1, rows: out, method: Method::Loop };
+        let never = !self.may_keep(operand);
+        if let (Tree::Probe { .. }, true) = (operand, joins) {
+            // Rows that were made distinct are kept, or come first of all.
+            let possible = conditions.may_hash(own, known);
+            let by_hash = opening.cost + opening.rows * BUILD + rows * PROBE + out * 0.1;
+            let cost = if possible { by_hash } else { f64::MAX / 1e6 };
+            return Ok(Joined { cost, rows: out, method: Method::Hash });
+        }
+        if !joins || never || !conditions.may_hash(own, known) {
+            return Ok(loops);
+        }
+        let (scan_cost, scanned) = match operand {
+            Tree::Leaf(i) => {
+                let scan = self.opening(*i, conditions, 0)?;
+                let mut kept = 1.0;
+                for (at, used) in scan.used.iter().enumerate() {
+                    if conditions.slots[at] & !own == 0 && !used {
+                        kept *= conditions.selectivity(self.planner, at)?;
+                    }
+                }
+                (scan.cost, scan.rows * kept)
             }
-            if let Some(link) = link(e) {
+            Tree::Join { .. } | Tree::Probe { .. } => (opening.cost, opening.rows),
+        };
+        let cost = scan_cost + scanned * BUILD + rows * PROBE + out * 0.1;
+        if (cost < loops.cost && !self.wants_batches(operand)) || !opening.looks_up {
+            return Ok(Joined { cost, rows: out, method: Method::Hash });
+        }
+        Ok(loops)
+    }
+
+    /// The part of the rows of `own` that its conditions leave, but for those that are `used` to find them. Of equalities that imply each
+    /// other one counts, first of all one that the rows are looked up by.
+    fn kept_of(&self, conditions: &Conditions<'_>, used: &[bool], own: u64, known: u64) -> Result<f64> {
+        let applies = |slots: u64| slots & !(known | own) == 0 && slots & own != 0;
+        let applying = || (0..used.len()).filter(|at| applies(conditions.slots[*at]));
+        let link = |at: usize| conditions.classes.link(&conditions.list[at], own);
+        let mut linked: Vec<_> = applying().filter(|at| used[*at]).filter_map(link).collect();
+        let mut kept = 1.0;
+        for at in applying().filter(|at| !used[*at]) {
+            if let Some(link) = link(at) {
                 if linked.contains(&link) {
                     continue;
                 }
                 linked.push(link);
             }
-            kept *= self.planner.selectivity(e)?;
+            kept *= conditions.selectivity(self.planner, at)?;
         }
-        let out = (rows * read * kept).max(0.01);
-        let loops = Joined { cost: rows * (open_cost + OPEN) + out * 0.1, rows: out, method: Method::Loop };
-        let never = !self.may_keep(operand);
-        if let (Tree::Probe { .. }, true) = (operand, joins) {
-            // Rows that were made distinct are kept, or come first of all.
-            let possible = !hash_pairs(subqueries, conditions, own, known).is_empty();
-            let cost = if possible { open_cost + read * BUILD + rows * PROBE + out * 0.1 } else { f64::MAX / 1e6 };
-            return Ok(Joined { cost, rows: out, method: Method::Hash });
+        Ok(kept)
+    }
+
+    /// [`Search::leaf_cost`] of a table of the join, computed once for those of the known slots that its conditions read.
+    fn opening(&self, leaf: usize, conditions: &Conditions<'_>, known: u64) -> Result<Rc<Opening>> {
+        let own = 1 << self.planner.current_block().sources[leaf].slot;
+        let read = conditions.slots.iter().filter(|slots| *slots & own != 0).fold(0, |all, slots| all | slots);
+        let key = (leaf, known & read);
+        if let Some(opening) = conditions.openings.borrow().get(&key) {
+            return Ok(Rc::clone(opening));
         }
-        if !joins || never || hash_pairs(subqueries, conditions, own, known).is_empty() {
-            return Ok(loops);
-        }
-        let (scan_cost, scanned) = match operand {
-            Tree::Leaf(i) => {
-                let (cost, scanned, used, _) = self.leaf_cost(*i, conditions, 0)?;
-                let mut kept = 1.0;
-                for (e, used) in conditions.iter().zip(&used) {
-                    if slots_of(subqueries, e) & !own == 0 && !used {
-                        kept *= self.planner.selectivity(e)?;
-                    }
-                }
-                (cost, scanned * kept)
-            }
-            Tree::Join { .. } | Tree::Probe { .. } => (open_cost, read),
-        };
-        let cost = scan_cost + scanned * BUILD + rows * PROBE + out * 0.1;
-        if (cost < loops.cost && !self.wants_batches(operand)) || !looks_up {
-            return Ok(Joined { cost, rows: out, method: Method::Hash });
-        }
-        Ok(loops)
+        let opening = Rc::new(self.leaf_cost(leaf, conditions.list, known)?);
+        conditions.openings.borrow_mut().insert(key, Rc::clone(&opening));
+        Ok(opening)
     }
 
     /// May its rows be read once, and kept in a hash table?
@@ -274,7 +355,7 @@ impl Search<'_, '_> {
         let (scan, scanned) = self.inner_cost(right, Asked::Alone, &inside, 0)?;
         let cost = scan + scanned * BUILD + rows * PROBE + out * 0.1;
         let looks_up = match **right {
-            Tree::Leaf(i) => self.leaf_cost(i, on, known)?.3,
+            Tree::Leaf(i) => self.leaf_cost(i, on, known)?.looks_up,
             _ => true,
         };
         let hash = (cost < loops.cost && !self.wants_batches(right)) || !looks_up || !strategies.loops;
@@ -302,7 +383,7 @@ impl Search<'_, '_> {
         match tree {
             Tree::Leaf(i) => {
                 let own = tree.slots(self.planner);
-                let (cost, mut rows, used, _) = self.leaf_cost(*i, conditions, known)?;
+                let Opening { cost, mut rows, used, .. } = self.leaf_cost(*i, conditions, known)?;
                 for (e, used) in conditions.iter().zip(&used) {
                     if !used && slots_of(self.planner.subqueries(), e) & !(known | own) == 0 {
                         rows *= self.planner.selectivity(e)?;
@@ -323,7 +404,8 @@ impl Search<'_, '_> {
                 self.operands_of(tree, &mut operands, &mut all, &mut straight);
                 let slots = tree.slots(self.planner);
                 let classes = Classes::close(&mut all, slots);
-                let state = self.join_order(&operands, &all, &classes, known, &straight)?;
+                let conditions = Conditions::new(self.planner, &all, &classes);
+                let state = self.join_order(&operands, &conditions, known, &straight)?;
                 Ok((state.cost, state.rows))
             }
         }
@@ -350,28 +432,26 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Of one opening of a table: cost, rows that are read, which conditions these rows fulfil already, and whether an index is
-    /// used for what is known.
-    fn leaf_cost(&self, leaf: usize, conditions: &[Expr], known: u64) -> Result<(f64, f64, Vec<bool>, bool)> {
+    fn leaf_cost(&self, leaf: usize, conditions: &[Expr], known: u64) -> Result<Opening> {
         let source = &self.planner.current_block().sources[leaf];
         let unused = vec![false; conditions.len()];
         match &source.table {
             Some(t) if t.virtual_rows.is_none() => {
                 let choice = access::choose(self.planner, leaf, conditions, known, &Wanted::none())?;
                 let looks_up = !choice.access.ranges.is_empty();
-                Ok((choice.cost, choice.rows, choice.used, looks_up))
+                Ok(Opening { cost: choice.cost, rows: choice.rows, used: choice.used, looks_up })
             }
-            Some(_) => Ok((UNKNOWN_ROWS, UNKNOWN_ROWS, unused, false)),
+            Some(_) => Ok(Opening { cost: UNKNOWN_ROWS, rows: UNKNOWN_ROWS, used: unused, looks_up: false }),
             None => {
                 let rows = source.derived.as_ref().map_or(UNKNOWN_ROWS, |q| plan_rows(&q.plan));
-                Ok((rows * 2.0, rows, unused, false))
+                Ok(Opening { cost: rows * 2.0, rows, used: unused, looks_up: false })
             }
         }
     }
 
     fn tree_rows(&self, tree: &Tree) -> Result<f64> {
         match tree {
-            Tree::Leaf(i) => Ok(self.leaf_cost(*i, &[], 0)?.1),
+            Tree::Leaf(i) => Ok(self.leaf_cost(*i, &[], 0)?.rows),
             Tree::Probe { right, .. } => self.tree_rows(right),
             // Mostly a key leads from one side to the other.
             Tree::Join { left, right, .. } => Ok(self.tree_rows(left)?.max(self.tree_rows(right)?)),

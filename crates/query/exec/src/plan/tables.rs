@@ -800,26 +800,25 @@ pub(super) fn bits(mask: u64) -> Vec<usize> {
 pub(super) fn hash_pairs(subqueries: &[QueryPlan], on: &[Expr], own: u64, bound: u64) -> Vec<(Expr, Expr)> {
     let mut pairs = Vec::new();
     for e in on {
-        let Node::Compare(CmpOp::Eq, a, b, collation) = &e.node else { continue };
-        let (x, y) = (slots_of(subqueries, a), slots_of(subqueries, b));
-        let (outer, inner) = if x & !bound == 0 && x != 0 && y & !own == 0 && y != 0 {
-            (a, b)
-        } else if y & !bound == 0 && y != 0 && x & !own == 0 && x != 0 {
-            (b, a)
-        } else {
-            continue;
-        };
-        let same = (a.ty.kind.is_integer() && b.ty.kind.is_integer())
-            || (a.ty.kind.is_text()
-                && b.ty.kind.is_text()
-                && a.ty.collation == *collation
-                && b.ty.collation == *collation)
-            || (a.ty.kind == b.ty.kind && a.ty.kind.is_temporal());
-        if same {
-            pairs.push(((**outer).clone(), (**inner).clone()));
+        let (Some((x, y)), Node::Compare(_, a, b, _)) = (hash_sides(subqueries, e), &e.node) else { continue };
+        if x & !bound == 0 && y & !own == 0 {
+            pairs.push(((**a).clone(), (**b).clone()));
+        } else if y & !bound == 0 && x & !own == 0 {
+            pairs.push(((**b).clone(), (**a).clone()));
         }
     }
     pairs
+}
+
+/// The slots that both sides of an equality read, if a hash table can find rows by it.
+pub(super) fn hash_sides(subqueries: &[QueryPlan], e: &Expr) -> Option<(u64, u64)> {
+    let Node::Compare(CmpOp::Eq, a, b, collation) = &e.node else { return None };
+    let is_text = |e: &Expr| e.ty.kind.is_text() && e.ty.collation == *collation;
+    let same = (a.ty.kind.is_integer() && b.ty.kind.is_integer())
+        || (is_text(a) && is_text(b))
+        || (a.ty.kind == b.ty.kind && a.ty.kind.is_temporal());
+    let (x, y) = (slots_of(subqueries, a), slots_of(subqueries, b));
+    (same && x != 0 && y != 0).then_some((x, y))
 }
 
 /// What conditions say of a virtual table's columns by constants of the same kind: texts that they equal.
