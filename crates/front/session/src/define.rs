@@ -7,7 +7,6 @@ use crate::com::kind_of;
 use crate::command::{Done, Session};
 use crate::create_select::CreateSelect;
 use crate::gtid::ends_number;
-use crate::logs::Log;
 use crate::needs::Action;
 use crate::run::REPLANS_MAX;
 use crate::state::State;
@@ -22,7 +21,6 @@ use protocol::Output;
 use sql::ast::*;
 use sql::lexer::Lexer;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use types::collation::CollationId;
 use types::{Result, SqlError, Value, err};
 
@@ -56,6 +54,10 @@ impl Session {
             self.state.clear_conditions();
         }
         (self.state.log_text, self.state.log_database) = (None, None);
+        if let Statement::TableMaintenance(statement) = &parsed.statement {
+            // As in MySQL this is found out while the text is read, and such a statement counts as none.
+            self.check_distinct(parsed, &statement.tables)?;
+        }
         observe::increment(self.com(kind_of(parsed)));
         self.refresh_access()?;
         if self.restricted {
@@ -500,57 +502,6 @@ impl Session {
         Ok(true)
     }
 
-    /// FLUSH: what there is to flush is flushed, the rest is refused.
-    fn flush(&mut self, parsed: &Parsed, flush: &Flush) -> Result<()> {
-        for what in &flush.what {
-            self.need(flushes(what))?;
-        }
-        self.commit_all()?;
-        for what in &flush.what {
-            match what {
-                // Accounts are read from one place, there is no second copy to reload; no host cache, no cost tables.
-                FlushWhat::Privileges => {
-                    self.server.accounts.forget_all_failures();
-                    self.server.accounts.forget_sha2();
-                    self.server.accounts.reset_usage();
-                }
-                FlushWhat::OptimizerCosts => {}
-                FlushWhat::RelayLogs(Some(channel)) => return Err(err!(3074, text_of(parsed, *channel))),
-                // Nothing is received from a source.
-                FlushWhat::RelayLogs(None) => {}
-                FlushWhat::UserResources => self.server.accounts.reset_usage(),
-                FlushWhat::Tables { tables, mode } => {
-                    observe::increment(observe::Counter::FlushCommands);
-                    self.flush_tables(parsed, tables, *mode)?;
-                }
-                // Every commit is flushed when its answer goes out.
-                FlushWhat::EngineLogs => {}
-                FlushWhat::ErrorLogs => self.server.flush_error_log(),
-                FlushWhat::BinaryLogs => self.flush_binary_logs()?,
-                FlushWhat::Logs => {
-                    self.flush_binary_logs()?;
-                    self.server.flush_error_log();
-                    Log::ALL.into_iter().try_for_each(|log| self.server.logs.reopen(log))?;
-                }
-                FlushWhat::GeneralLogs => self.server.logs.reopen(Log::General)?,
-                FlushWhat::SlowLogs => self.server.logs.reopen(Log::Slow)?,
-                // What the session has counted is in the global figures already.
-                FlushWhat::Status => {
-                    self.counters.reset();
-                    // Relaxed: a figure for the reader.
-                    self.server.status_flushed_s.store(observe::clock::uptime_s(), Ordering::Relaxed);
-                }
-            }
-        }
-        if flush.local || !flush.what.iter().all(replicates) {
-            return Ok(());
-        }
-        match self.state.log_text.take().filter(|_| self.may_add_events()) {
-            Some(text) => self.commit_event(Some(&text)),
-            None => Ok(()),
-        }
-    }
-
     /// Runs `change` as one atomic data definition, after the implicit commit.
     pub(crate) fn define<R>(&mut self, change: impl FnOnce(&mut Ddl<'_>) -> Result<R>) -> Result<R> {
         self.define_with(|ddl, _| change(ddl))
@@ -943,29 +894,6 @@ fn found_it_done(statement: &Statement) -> bool {
             alone && create.if_not_exists && !create.temporary
         }
         _ => false,
-    }
-}
-
-/// Is a FLUSH of this for replicas too?
-fn replicates(what: &FlushWhat) -> bool {
-    use FlushWhat::{OptimizerCosts, Privileges, Status, Tables, UserResources};
-    matches!(what, OptimizerCosts | Privileges | Status | UserResources | Tables { mode: FlushTables::Close, .. })
-}
-
-fn flushes(what: &FlushWhat) -> Action {
-    match what {
-        FlushWhat::Privileges => Action::FlushPrivileges,
-        FlushWhat::Tables { .. } => Action::FlushTables,
-        FlushWhat::Status => Action::FlushStatus,
-        FlushWhat::UserResources => Action::FlushUserResources,
-        FlushWhat::OptimizerCosts => Action::FlushOptimizerCosts,
-        FlushWhat::Logs
-        | FlushWhat::BinaryLogs
-        | FlushWhat::EngineLogs
-        | FlushWhat::ErrorLogs
-        | FlushWhat::GeneralLogs
-        | FlushWhat::SlowLogs
-        | FlushWhat::RelayLogs(_) => Action::FlushLogs,
     }
 }
 

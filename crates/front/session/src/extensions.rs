@@ -207,7 +207,7 @@ impl Session {
         self.commit_all()?;
         let server = Arc::clone(&self.server);
         let _one_at_a_time = server.installing.lock_or_end(Wait::LogFlush).ok_or_else(|| err!(1317))?;
-        Ok(match statement {
+        match statement {
             ExtensionStatement::InstallComponents { urns, set } => {
                 self.need(Action::InstallComponent)?;
                 self.install_components(parsed, urns, set)?;
@@ -224,7 +224,8 @@ impl Session {
                 self.need(Action::UninstallPlugin)?;
                 self.uninstall_plugin(parsed.name(*name))?;
             }
-        })
+        }
+        Ok(())
     }
 
     fn install_components(&mut self, parsed: &Parsed, urns: &[Str], set: &[SetItem]) -> Result<()> {

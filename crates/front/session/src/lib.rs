@@ -36,6 +36,7 @@ mod explain_connection;
 mod expression;
 mod extensions;
 mod files;
+mod flush;
 mod foreign_servers;
 mod gathering;
 mod gtid;

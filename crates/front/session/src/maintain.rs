@@ -20,7 +20,6 @@ impl Session {
         if let Some(histogram) = &statement.histogram {
             return self.maintain_histograms(parsed, statement, histogram, out);
         }
-        self.check_distinct(parsed, &statement.tables)?;
         let (op, action) = match statement.verb {
             MaintenanceVerb::Checksum => return self.checksum(parsed, statement, out),
             MaintenanceVerb::AssignKeyCache => ("assign_to_keycache", Action::CacheIndex),
@@ -114,7 +113,7 @@ impl Session {
     }
 
     /// Error 1066 where a table is named twice.
-    fn check_distinct(&self, parsed: &Parsed, tables: &[ObjectName]) -> Result<()> {
+    pub(crate) fn check_distinct(&self, parsed: &Parsed, tables: &[ObjectName]) -> Result<()> {
         let mut seen = Vec::with_capacity(tables.len());
         for name in tables {
             let object = self.object(parsed, *name)?;

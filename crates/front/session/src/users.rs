@@ -128,7 +128,7 @@ impl Session {
 
     fn edit(&mut self, parsed: &Parsed, directory: &mut Directory) -> Result<()> {
         self.generated.clear();
-        Ok(match &parsed.statement {
+        match &parsed.statement {
             Statement::CreateUser(create) => {
                 self.create_users(parsed, create, directory)?;
             }
@@ -189,7 +189,8 @@ impl Session {
                 self.set_default_roles(parsed, roles, &names, directory)?;
             }
             _ => unreachable!("the caller passes account statements"),
-        })
+        }
+        Ok(())
     }
 
     fn create_users(&mut self, parsed: &Parsed, create: &CreateUser, directory: &mut Directory) -> Result<()> {

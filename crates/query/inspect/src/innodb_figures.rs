@@ -10,7 +10,7 @@ const COUNTER: &str = "status_counter";
 const VALUE: &str = "value";
 
 /// Metric, subsystem, kind, and the status variable that it is.
-const METRICS: [(&str, &str, &str, &str); 35] = [
+const METRICS: [(&str, &str, &str, &str); 34] = [
     ("lock_deadlocks", "lock", COUNTER, "Innodb_deadlocks"),
     ("lock_row_lock_time", "lock", COUNTER, "Innodb_row_lock_time"),
     ("lock_row_lock_waits", "lock", COUNTER, "Innodb_row_lock_waits"),
@@ -25,7 +25,6 @@ const METRICS: [(&str, &str, &str, &str); 35] = [
     ("buffer_pool_read_requests", "buffer", COUNTER, "Innodb_buffer_pool_read_requests"),
     ("buffer_pool_reads", "buffer", COUNTER, "Innodb_buffer_pool_reads"),
     ("buffer_pool_wait_free", "buffer", COUNTER, "Innodb_buffer_pool_wait_free"),
-    ("buffer_pool_write_requests", "buffer", COUNTER, "Innodb_buffer_pool_write_requests"),
     ("buffer_pages_created", "buffer", COUNTER, "Innodb_pages_created"),
     ("buffer_pages_read", "buffer", COUNTER, "Innodb_pages_read"),
     ("buffer_pages_written", "buffer", COUNTER, "Innodb_pages_written"),

@@ -19,7 +19,7 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("component", All(component)),
     ("db", All(db)),
     ("default_roles", All(default_roles)),
-    ("general_log", All(|cx, out| Ok(out.extend(cx.source.logged(false)?)))),
+    ("general_log", All(general_log)),
     ("global_grants", All(global_grants)),
     ("gtid_executed", All(gtid_executed)),
     ("innodb_index_stats", All(innodb_statistics::indexes)),
@@ -29,7 +29,7 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("proxies_priv", All(proxies_priv)),
     ("role_edges", All(role_edges)),
     ("servers", All(servers)),
-    ("slow_log", All(|cx, out| Ok(out.extend(cx.source.logged(true)?)))),
+    ("slow_log", All(slow_log)),
     ("tables_priv", All(tables_priv)),
     ("user", All(user)),
 ];
@@ -38,6 +38,16 @@ pub(crate) fn schema() -> Schema {
     let mut schema = Schema::new("mysql", CollationId::UTF8MB4_0900_AI_CI);
     MYSQL.add_to(&mut schema, COMPUTED);
     schema
+}
+
+fn general_log(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    out.extend(cx.source.logged(false)?);
+    Ok(())
+}
+
+fn slow_log(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    out.extend(cx.source.logged(true)?);
+    Ok(())
 }
 
 fn gtid_executed(cx: &Context, out: &mut Vec<Row>) -> Result<()> {

@@ -1,0 +1,85 @@
+//! FLUSH.
+
+use crate::command::Session;
+use crate::define::text_of;
+use crate::logs::Log;
+use crate::needs::Action;
+use sql::ast::{Flush, FlushTables, FlushWhat, Parsed};
+use std::sync::atomic::Ordering;
+use types::{Result, err};
+
+impl Session {
+    /// FLUSH: what there is to flush is flushed, the rest is refused.
+    pub(crate) fn flush(&mut self, parsed: &Parsed, flush: &Flush) -> Result<()> {
+        for what in &flush.what {
+            self.need(flushes(what))?;
+        }
+        self.commit_all()?;
+        for what in &flush.what {
+            match what {
+                // Accounts are read from one place, there is no second copy to reload; no host cache, no cost tables.
+                FlushWhat::Privileges => {
+                    self.server.accounts.forget_all_failures();
+                    self.server.accounts.forget_sha2();
+                    self.server.accounts.reset_usage();
+                }
+                FlushWhat::OptimizerCosts => {}
+                FlushWhat::RelayLogs(Some(channel)) => return Err(err!(3074, text_of(parsed, *channel))),
+                // Nothing is received from a source.
+                FlushWhat::RelayLogs(None) => {}
+                FlushWhat::UserResources => self.server.accounts.reset_usage(),
+                FlushWhat::Tables { tables, mode } => {
+                    observe::increment(observe::Counter::FlushCommands);
+                    self.flush_tables(parsed, tables, *mode)?;
+                }
+                // Every commit is flushed when its answer goes out.
+                FlushWhat::EngineLogs => {}
+                FlushWhat::ErrorLogs => self.server.flush_error_log(),
+                FlushWhat::BinaryLogs => self.flush_binary_logs()?,
+                FlushWhat::Logs => {
+                    self.flush_binary_logs()?;
+                    self.server.flush_error_log();
+                    Log::ALL.into_iter().try_for_each(|log| self.server.logs.reopen(log))?;
+                }
+                FlushWhat::GeneralLogs => self.server.logs.reopen(Log::General)?,
+                FlushWhat::SlowLogs => self.server.logs.reopen(Log::Slow)?,
+                // What the session has counted is in the global figures already.
+                FlushWhat::Status => {
+                    self.counters.reset();
+                    // Relaxed: a figure for the reader.
+                    self.server.status_flushed_s.store(observe::clock::uptime_s(), Ordering::Relaxed);
+                }
+            }
+        }
+        if flush.local || !flush.what.iter().all(replicates) {
+            return Ok(());
+        }
+        match self.state.log_text.take().filter(|_| self.may_add_events()) {
+            Some(text) => self.commit_event(Some(&text)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Is a FLUSH of this for replicas too?
+fn replicates(what: &FlushWhat) -> bool {
+    use FlushWhat::{OptimizerCosts, Privileges, Status, Tables, UserResources};
+    matches!(what, OptimizerCosts | Privileges | Status | UserResources | Tables { mode: FlushTables::Close, .. })
+}
+
+fn flushes(what: &FlushWhat) -> Action {
+    match what {
+        FlushWhat::Privileges => Action::FlushPrivileges,
+        FlushWhat::Tables { .. } => Action::FlushTables,
+        FlushWhat::Status => Action::FlushStatus,
+        FlushWhat::UserResources => Action::FlushUserResources,
+        FlushWhat::OptimizerCosts => Action::FlushOptimizerCosts,
+        FlushWhat::Logs
+        | FlushWhat::BinaryLogs
+        | FlushWhat::EngineLogs
+        | FlushWhat::ErrorLogs
+        | FlushWhat::GeneralLogs
+        | FlushWhat::SlowLogs
+        | FlushWhat::RelayLogs(_) => Action::FlushLogs,
+    }
+}
