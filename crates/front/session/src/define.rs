@@ -393,6 +393,11 @@ impl Session {
                 self.may_use_program(Action::Execute, "execute", &schema, &name)?;
                 Err(err!(1305, "PROCEDURE", format!("{schema}.{name}")))
             }
+            Statement::AlterRoutine(alter) => {
+                let kind = if alter.function { ProgramKind::Function } else { ProgramKind::Procedure };
+                self.missing_program(parsed, kind, false, alter.name)?;
+                plain("alter_program")
+            }
             Statement::AlterTable(alter) => {
                 let outcome = self.alter_table(parsed, alter)?;
                 Ok((outcome, Done::Answered))
@@ -912,6 +917,9 @@ fn statement_words(statement: &Statement) -> &'static str {
     match statement {
         Statement::TableMaintenance(_) => "table maintenance statements",
         Statement::Restart => "RESTART",
+        Statement::CreateRoutine(_) => "stored programs",
+        Statement::Signal(_) => "SIGNAL and RESIGNAL",
+        Statement::GetDiagnostics(_) => "GET DIAGNOSTICS",
         _ => "this statement",
     }
 }

@@ -101,8 +101,7 @@ impl Statements {
 }
 
 /// Commands that MySQL prepares never, of those that are parsed and not executed.
-const NEVER_PREPARED: [&str; 7] =
-    ["create_function", "create_procedure", "create_trigger", "create_udf", "get_diagnostics", "resignal", "signal"];
+const NEVER_PREPARED: [&str; 2] = ["create_trigger", "create_udf"];
 
 /// SHOW WARNINGS and its like, which speak of the statement before.
 fn is_of_conditions(what: &ShowWhat) -> bool {
@@ -149,6 +148,9 @@ impl Session {
             | Statement::Restart
             | Statement::CloneLocal(_)
             | Statement::CloneInstance(_)
+            | Statement::CreateRoutine(_)
+            | Statement::Signal(_)
+            | Statement::GetDiagnostics(_)
             | Statement::Use(_) => return Err(err!(1295)),
             Statement::CreateView(_) if parsed.param_count > 0 => {
                 return Err(err!(1351));

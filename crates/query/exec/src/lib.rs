@@ -23,6 +23,7 @@ pub mod online;
 pub mod parameter;
 pub mod plan;
 pub mod prepared;
+pub mod program;
 pub mod rewrite;
 pub mod run;
 pub mod time_zone;

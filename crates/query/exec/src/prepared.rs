@@ -267,7 +267,8 @@ impl Prepared {
             q.plan.print(1, &mut outline);
         }
         let columns = body.columns().to_vec();
-        let writes = !matches!(body, Body::Query(..) | Body::Do(_) | Body::Explain(_));
+        let writes =
+            !matches!(body, Body::Query(..) | Body::OneRow(_) | Body::Values(_) | Body::Do(_) | Body::Explain(_));
         let explains = matches!(body, Body::Explain(_));
         let locks = tables.iter().any(|t| t.lock);
         let uses = Uses::of(&tables, &body, version);

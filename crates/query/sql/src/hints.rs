@@ -155,12 +155,12 @@ impl Parsed {
     /// What a hint comment of the statement says.
     pub fn hint_list(&self, comment: Str) -> HintList {
         let (from, to) = comment.range();
-        let mut reader = Reader { source: self.source(), at: from, end: to, list: HintList::default() };
+        let mut reader = Reader { source: &self.source, at: from, end: to, list: HintList::default() };
         if let Err(Bad { at, what }) = reader.all() {
-            let near = &self.source()[at..];
+            let near = &self.source[at..];
             let mut near = String::from_utf8_lossy(&near[..near.len().min(NEAR_BYTES)]).into_owned();
             near.truncate(near.trim_end_matches(char::REPLACEMENT_CHARACTER).len());
-            let line = 1 + self.source()[..at].iter().filter(|b| **b == b'\n').count();
+            let line = 1 + self.source[..at].iter().filter(|b| **b == b'\n').count();
             reader.list.warning = Some(format!("{what} near '{near}' at line {line}"));
         }
         reader.list

@@ -95,7 +95,7 @@ pub fn coercibility(e: &Expr) -> u8 {
         _ if e.ty.kind == TypeKind::Json => 2,
         _ if !is_string(e.ty.kind) => 5,
         Node::Column { .. } | Node::EnumText(..) | Node::SetText(..) | Node::Subquery { .. } => 2,
-        Node::UserVariable(_) | Node::Cast(_) | Node::InCharset(_) => 2,
+        Node::UserVariable(_) | Node::Local(_) | Node::Cast(_) | Node::InCharset(_) => 2,
         Node::Const(_) | Node::Param(_) => COERCIBLE,
         Node::Call(f, _) if SYSTEM_CONSTANTS.contains(&f.name) => 3,
         Node::Call(f, _) if f.has_own_collation() => COERCIBLE,

@@ -37,6 +37,8 @@ pub struct Expr {
 pub enum Node {
     Const(Value<'static>),
     Param(usize),
+    /// A variable of the stored program that the statement is part of; its value is among the parameters.
+    Local(usize),
     /// `depth` 0: this query's frame, 1: the query around it, ...
     Column {
         depth: u8,
@@ -267,6 +269,7 @@ impl Expr {
     fn eval_slow<'a>(&'a self, run: &'a Run<'_>, at: Scope<'a>) -> Result<Value<'a>> {
         match &self.node {
             Node::Const(_) | Node::Param(_) => self.eval(run, at),
+            Node::Local(i) => Ok(reborrow(&run.params[*i])),
             Node::Column { depth, slot, column } => {
                 at.further_out(*depth).column(*slot as usize, *column as usize, run)
             }
@@ -509,7 +512,7 @@ impl Expr {
     pub fn children<'e>(&'e self, f: &mut dyn FnMut(&'e Expr)) {
         match &self.node {
             Node::Const(_) | Node::Param(_) | Node::Column { .. } | Node::Subquery { .. } | Node::Exists { .. } => {}
-            Node::UserVariable(_) | Node::Now(_) | Node::Outer { .. } => {}
+            Node::UserVariable(_) | Node::Now(_) | Node::Outer { .. } | Node::Local(_) => {}
             Node::EnumText(e, _) | Node::SetText(e, _) | Node::Neg(e) | Node::BitNot(e) | Node::Not(e) => f(e),
             Node::Cast(e) | Node::InCharset(e) | Node::LocalTime(e) | Node::SetUserVariable(_, e) => f(e),
             Node::IsNull { operand, .. } | Node::IsTruth { operand, .. } | Node::Quantified { operand, .. } => {
@@ -546,7 +549,7 @@ impl Expr {
     pub fn children_mut(&mut self, f: &mut dyn FnMut(&mut Expr)) {
         match &mut self.node {
             Node::Const(_) | Node::Param(_) | Node::Column { .. } | Node::Subquery { .. } | Node::Exists { .. } => {}
-            Node::UserVariable(_) | Node::Now(_) | Node::Outer { .. } => {}
+            Node::UserVariable(_) | Node::Now(_) | Node::Outer { .. } | Node::Local(_) => {}
             Node::EnumText(e, _) | Node::SetText(e, _) | Node::Neg(e) | Node::BitNot(e) | Node::Not(e) => f(e),
             Node::Cast(e) | Node::InCharset(e) | Node::LocalTime(e) | Node::SetUserVariable(_, e) => f(e),
             Node::IsNull { operand, .. } | Node::IsTruth { operand, .. } | Node::Quantified { operand, .. } => {
@@ -620,7 +623,7 @@ impl Expr {
         }
         let own = match (&self.node, &other.node) {
             (Node::Const(a), Node::Const(b)) => a == b,
-            (Node::Param(a), Node::Param(b)) => a == b,
+            (Node::Param(a), Node::Param(b)) | (Node::Local(a), Node::Local(b)) => a == b,
             (Node::Column { depth: d, slot: s, column: c }, Node::Column { depth: e, slot: t, column: g }) => {
                 (d, s, c) == (e, t, g)
             }

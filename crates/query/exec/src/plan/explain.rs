@@ -58,7 +58,7 @@ impl<'q> Explainer<'q> {
     /// The table of a statement.
     pub fn table(mut self, body: &Body) -> Vec<Row> {
         match body {
-            Body::Query(q, _) => {
+            Body::Query(q, _) | Body::OneRow(q) => {
                 let simple = self.subqueries.iter().all(|q| q.absorbed) && is_simple(&q.plan);
                 self.block(q, if simple { "SIMPLE" } else { "PRIMARY" });
             }
@@ -80,7 +80,7 @@ impl<'q> Explainer<'q> {
             Body::Delete(d) => self.change("DELETE", &d.target.plan, !d.target.order.is_empty()),
             Body::UpdateMany(u) => self.change("UPDATE", &u.plan, false),
             Body::DeleteMany(d) => self.change("DELETE", &d.plan, false),
-            Body::Do(_) | Body::Explain(_) => {}
+            Body::Do(_) | Body::Values(_) | Body::Explain(_) => {}
         }
         for q in self.subqueries.iter().filter(|q| !q.absorbed) {
             // Columns of the queries around it show as values.
@@ -398,7 +398,7 @@ impl<'q> Explainer<'q> {
         let mut out = Vec::new();
         let plain = |text: String, depth: usize| Line { depth, text, cost: 0.0, rows: None, counter: None };
         match body {
-            Body::Query(q, _) => self.query_lines(q, 0, &mut out),
+            Body::Query(q, _) | Body::OneRow(q) => self.query_lines(q, 0, &mut out),
             Body::Insert(i) => {
                 let verb = if i.replace { "Replace into" } else { "Insert into" };
                 out.push(plain(format!("{verb} {}", i.table.name), 0));
@@ -419,7 +419,7 @@ impl<'q> Explainer<'q> {
                 let names: Vec<&String> = d.targets.iter().map(|(_, t, _)| &t.name).collect();
                 self.change_lines("Delete from", &names, &d.plan, &mut out);
             }
-            Body::Do(_) | Body::Explain(_) => {}
+            Body::Do(_) | Body::Values(_) | Body::Explain(_) => {}
         }
         for (i, q) in self.subqueries.iter().enumerate().filter(|(_, q)| !q.absorbed) {
             let how = if q.correlated { "subquery; dependent" } else { "subquery; run only once" };

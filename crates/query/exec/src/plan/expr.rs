@@ -189,6 +189,7 @@ impl Planner<'_> {
                 e
             }
             Ast::Param(i) => self.parameter(*i as usize, &self.text_parameter(), Takes::Own),
+            Ast::Local(local) => self.local(*local),
             Ast::Column { schema, table, column } => self.column(*schema, *table, *column)?,
             Ast::UserVar(name) => {
                 self.unsteady = true;

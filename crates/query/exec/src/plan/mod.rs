@@ -53,6 +53,7 @@ use crate::error::unsupported;
 use crate::expr::{Expr, Node};
 use crate::parameter::{Parameter, Takes, text_type};
 use crate::prepared::{TableUse, ViewRight};
+use crate::program::LocalType;
 use catalog::{Table, Version};
 use names::Block;
 use node::{Body, QueryPlan};
@@ -157,6 +158,8 @@ pub struct Planner<'p> {
     div_increment: u32,
     /// Collation of literals: `collation_connection`.
     pub literal_collation: CollationId,
+    /// The variables of the stored program that the statement is part of.
+    pub locals: Arc<[LocalType]>,
 }
 
 impl<'p> Planner<'p> {
@@ -229,6 +232,7 @@ impl<'p> Planner<'p> {
             blocks_anew: 0,
             div_increment: div_increment.map_or(crate::expr::number::DIV_SCALE, |(v, _)| v.to_u64() as u32),
             literal_collation,
+            locals: Arc::from([]),
         }
     }
 
@@ -238,11 +242,18 @@ impl<'p> Planner<'p> {
     }
 
     pub(crate) fn query_body_of(&mut self, id: ast::QueryId) -> Result<Body> {
-        let into = self.target_variables(id)?;
+        let into = self.target_variables(id);
         let plan = self.query(id, true)?;
         self.refuse_big(&plan.plan)?;
-        if !into.is_empty() && into.len() != plan.outputs.len() {
+        let variables = match self.parsed[id].into.as_deref() {
+            Some(ast::Into::Vars(variables)) => &variables[..],
+            _ => &[],
+        };
+        if !variables.is_empty() && variables.len() != plan.outputs.len() {
             return Err(SqlError::new(1222, "The used SELECT statements have a different number of columns"));
+        }
+        if variables.iter().any(|v| matches!(v, ast::IntoVar::Local(_))) {
+            return Ok(Body::OneRow(Box::new(plan)));
         }
         Ok(Body::Query(Box::new(plan), into))
     }
@@ -381,20 +392,19 @@ impl<'p> Planner<'p> {
         columns.iter().map(|c| source.columns[*c].name.clone()).collect()
     }
 
-    fn target_variables(&mut self, id: ast::QueryId) -> Result<Vec<String>> {
+    /// The user variables of INTO.
+    fn target_variables(&mut self, id: ast::QueryId) -> Vec<String> {
         match self.parsed[id].into.as_deref() {
-            None => Ok(Vec::new()),
-            Some(ast::Into::Vars(vars)) => vars
-                .iter()
-                .map(|v| match v {
-                    ast::IntoVar::User(name) => Ok(self.parsed.name(*name).to_string()),
-                    ast::IntoVar::Local(name) => {
-                        Err(SqlError::new(1327, format!("Undeclared variable: {}", self.parsed.name(*name))))
-                    }
-                })
-                .collect(),
+            None => Vec::new(),
+            Some(ast::Into::Vars(variables)) => {
+                let user = |v: &ast::IntoVar| match v {
+                    ast::IntoVar::User(name) => Some(self.parsed.name(*name).to_string()),
+                    ast::IntoVar::Local(_) => None,
+                };
+                variables.iter().filter_map(user).collect()
+            }
             // Whoever runs it writes the file.
-            Some(ast::Into::Outfile { .. } | ast::Into::Dumpfile(_)) => Ok(Vec::new()),
+            Some(ast::Into::Outfile { .. } | ast::Into::Dumpfile(_)) => Vec::new(),
         }
     }
 

@@ -366,6 +366,10 @@ pub struct SetOp {
 /// A whole statement. A query has the user variables of its INTO.
 pub enum Body {
     Query(Box<QueryPlan>, Vec<String>),
+    /// SELECT INTO variables of a program: one row, or none and a warning.
+    OneRow(Box<QueryPlan>),
+    /// The value of each, as a row.
+    Values(Vec<Expr>),
     Do(Vec<Expr>),
     Insert(Box<Insert>),
     Update(Box<Update>),
@@ -521,7 +525,8 @@ impl Body {
     pub fn print(&self) -> String {
         let mut out = String::new();
         match self {
-            Body::Query(q, _) => q.plan.print(0, &mut out),
+            Body::Query(q, _) | Body::OneRow(q) => q.plan.print(0, &mut out),
+            Body::Values(_) => out.push_str("values\n"),
             Body::Do(_) => out.push_str("do\n"),
             Body::Insert(i) => {
                 let verb = if i.replace { "replace" } else { "insert" };

@@ -156,6 +156,8 @@ pub struct Statement {
 
 enum Kind {
     Query(Box<Query>, Vec<String>),
+    OneRow(Box<Query>),
+    Values(Vec<Expr>),
     Do(Vec<Expr>),
     Insert(Box<InsertStatement>),
     Update(Box<UpdateStatement>),
@@ -169,6 +171,8 @@ impl Statement {
     pub fn new(body: Body) -> Statement {
         let kind = match body {
             Body::Query(q, into) => Kind::Query(Box::new(Query::new(*q)), into),
+            Body::OneRow(q) => Kind::OneRow(Box::new(Query::new(*q))),
+            Body::Values(list) => Kind::Values(list),
             Body::Do(list) => Kind::Do(list),
             Body::Insert(i) => Kind::Insert(Box::new(InsertStatement::new(*i))),
             Body::Update(u) => Kind::Update(Box::new(UpdateStatement::new(*u))),
@@ -209,6 +213,18 @@ impl Statement {
                 Ok(Outcome { affected_rows: rows, found_rows: run.found_rows.get(), ..Outcome::default() })
             }
             Kind::Query(q, into) => select_into(q, into, run),
+            Kind::OneRow(q) => {
+                let Some(values) = one_row(q, run)? else { return Ok(Outcome::default()) };
+                sink.row(&values)?;
+                Ok(Outcome { affected_rows: 1, ..Outcome::default() })
+            }
+            Kind::Values(list) => {
+                let frame = Frame::new(Vec::new(), Vec::new());
+                let values: Result<Vec<Value<'_>>> =
+                    list.iter().map(|e| e.eval(run, Scope::new(&frame, None))).collect();
+                sink.row(&values?)?;
+                Ok(Outcome::default())
+            }
             Kind::Do(list) => {
                 let frame = Frame::new(Vec::new(), Vec::new());
                 for e in list {
@@ -232,25 +248,34 @@ fn changed(result: Result<Outcome>, run: &Run<'_>) -> Result<Outcome> {
     result
 }
 
-/// SELECT ... INTO @a, @b: one row, or warning 1329 for none and error 1172 for more.
-fn select_into(q: &mut Query, names: &[String], run: &Run<'_>) -> Result<Outcome> {
+/// The only row of a query: warning 1329 where there is none, and error 1172 where there are more.
+fn one_row(q: &mut Query, run: &Run<'_>) -> Result<Option<Vec<Value<'static>>>> {
     q.forget();
     q.open(run, None)?;
     if !q.next(run, None)? {
         run.warn(1329, "No data - zero rows fetched, selected, or processed");
-        return Ok(Outcome::default());
+        return Ok(None);
     }
-    let mut values = Vec::with_capacity(names.len());
+    let mut values = Vec::with_capacity(q.outputs.len());
     for e in &q.outputs {
-        // A variable has one width of integers.
-        let kind = if e.ty.kind.is_integer() { TypeKind::BigInt } else { e.ty.kind };
-        values.push((e.eval(run, Scope::new(&q.frame, None))?.into_owned(), DataType { kind, ..e.ty }));
+        values.push(e.eval(run, Scope::new(&q.frame, None))?.into_owned());
     }
     if q.next(run, None)? {
         return Err(SqlError::new(1172, "Result consisted of more than one row"));
     }
-    for (name, (v, ty)) in names.iter().zip(values) {
-        run.env.borrow_mut().set_user_variable(&name.to_ascii_lowercase(), v, ty);
+    Ok(Some(values))
+}
+
+/// The type of a user variable that is given such a value: it has one width of integers.
+pub fn variable_type(ty: &DataType) -> DataType {
+    DataType { kind: if ty.kind.is_integer() { TypeKind::BigInt } else { ty.kind }, ..*ty }
+}
+
+/// SELECT ... INTO @a, @b.
+fn select_into(q: &mut Query, names: &[String], run: &Run<'_>) -> Result<Outcome> {
+    let Some(values) = one_row(q, run)? else { return Ok(Outcome::default()) };
+    for ((name, value), e) in names.iter().zip(values).zip(&q.outputs) {
+        run.env.borrow_mut().set_user_variable(&name.to_ascii_lowercase(), value, variable_type(&e.ty));
     }
     Ok(Outcome { affected_rows: 1, ..Outcome::default() })
 }

@@ -33,6 +33,8 @@ pub enum Expr {
     },
     /// The n-th `?` or lifted literal, from 0.
     Param(u32),
+    /// A variable of the stored program that it is part of.
+    Local(super::LocalId),
     /// `[[schema.]table.]column`.
     Column {
         schema: Option<Name>,

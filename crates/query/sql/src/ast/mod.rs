@@ -21,6 +21,7 @@ mod ddl;
 mod dml;
 mod expr;
 mod notes;
+mod program;
 mod query;
 
 pub use account::*;
@@ -29,11 +30,13 @@ pub use ddl::*;
 pub use dml::*;
 pub use expr::*;
 pub use notes::*;
+pub use program::*;
 pub use query::*;
 
 use std::fmt;
 use std::num::NonZeroU32;
-use std::ops::Index;
+use std::ops::{Index, Range};
+use std::sync::Arc;
 
 /// A run of bytes of the statement: an identifier, or the contents of a string literal (unquoted, unescaped).
 /// Resolve it with [`Parsed::bytes`] or [`Parsed::name`].
@@ -158,7 +161,9 @@ pub struct ObjectName {
 /// One parsed statement with all that it owns.
 #[derive(Debug)]
 pub struct Parsed {
-    pub(crate) source: Box<[u8]>,
+    /// The text that it stands in, and where: parts of a stored program share one.
+    pub(crate) source: Arc<[u8]>,
+    pub(crate) own: Range<u32>,
     pub(crate) extra: Vec<u8>,
     pub(crate) exprs: Vec<Expr>,
     pub(crate) lists: Vec<ExprId>,
@@ -177,7 +182,7 @@ pub struct Parsed {
 impl Parsed {
     /// The statement's own text (comments in it included; the terminating `;` not).
     pub fn source(&self) -> &[u8] {
-        &self.source
+        &self.source[self.own.start as usize..self.own.end as usize]
     }
 
     /// How high a tree the statement can become: expressions with the subqueries in them, with the columns of what may be merged
@@ -272,6 +277,8 @@ pub enum Statement {
         name: ObjectName,
         args: ExprList,
     },
+    Signal(Box<Signal>),
+    GetDiagnostics(Box<GetDiagnostics>),
 
     CreateDatabase(CreateDatabase),
     AlterDatabase(AlterDatabase),
@@ -291,6 +298,8 @@ pub enum Statement {
     CreateIndex(Box<CreateIndex>),
     DropIndex(Box<DropIndex>),
     CreateView(Box<CreateView>),
+    CreateRoutine(Box<CreateRoutine>),
+    AlterRoutine(Box<AlterRoutine>),
     DropProgram {
         kind: ProgramKind,
         if_exists: bool,

@@ -118,7 +118,7 @@ pub enum Into {
 pub enum IntoVar {
     User(Name),
     /// A variable of a stored program.
-    Local(Name),
+    Local(super::LocalId),
 }
 
 /// FIELDS and LINES clauses of LOAD DATA and INTO OUTFILE; None: MySQL's default.

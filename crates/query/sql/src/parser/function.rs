@@ -30,7 +30,10 @@ impl Parser<'_> {
                     _ => Ok(self.add(Expr::Column { schema: None, table: Some(first), column: second })),
                 }
             }
-            _ => Ok(self.add(Expr::Column { schema: None, table: None, column: first })),
+            _ => {
+                let expr = self.local_or_column(first);
+                Ok(self.add(expr))
+            }
         }
     }
 

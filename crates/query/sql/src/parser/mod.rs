@@ -9,10 +9,13 @@ mod admin;
 mod alter;
 mod column;
 mod ddl;
+mod diagnostics;
 mod dml;
 mod expr;
 mod function;
 mod program;
+mod program_scope;
+mod program_statement;
 mod query;
 mod replication;
 mod set;
@@ -27,6 +30,7 @@ use crate::digest::Lifted;
 use crate::error::{self, Ended, ParseError};
 use crate::keywords::Kw;
 use crate::lexer::{self, ESCAPED, Lexer, NON_ASCII, Tok, Token, unescape};
+use program_scope::Builder;
 
 pub(crate) type R<T> = Result<T, ParseError>;
 
@@ -108,8 +112,8 @@ pub(crate) struct Parser<'s> {
     scratch: Vec<ExprId>,
     /// `?` stands for a value that comes later.
     takes_params: bool,
-    /// Inside the body of a stored program: local variables may stand where literals do, SELECT INTO takes plain names.
-    in_program: bool,
+    /// Inside the body of a stored program: local variables may stand where columns and literals do.
+    program: Option<Box<Builder>>,
     hints: Option<Str>,
     /// Where in the text it looks next whether to go on, and what has ended it.
     look_at: u32,
@@ -146,7 +150,7 @@ impl<'s> Parser<'s> {
             select_levels: 0,
             scratch: Vec::new(),
             takes_params: true,
-            in_program: false,
+            program: None,
             hints: None,
             look_at: LOOK_AFTER,
             ended: None,
@@ -190,6 +194,7 @@ impl<'s> Parser<'s> {
         Parsed {
             height: self.tallest + self.merged,
             source: self.src[..end].into(),
+            own: 0..end as u32,
             extra: self.extra,
             exprs: self.exprs,
             lists: self.lists,

@@ -1,18 +1,18 @@
-//! Stored programs: procedures, functions, triggers, events. Their syntax is checked in full; the bodies leave no tree,
-//! since the statement is answered with 1235.
+//! Heads of stored programs: procedures and functions; triggers and events, which are checked in full and answered with 1235.
 
 use super::*;
+use std::sync::Arc;
 
 impl Parser<'_> {
     /// PROCEDURE, FUNCTION or AGGREGATE FUNCTION, behind CREATE [DEFINER = x].
-    pub(super) fn create_routine(&mut self) -> R<Statement> {
+    pub(super) fn create_routine(&mut self, definer: Option<Account>) -> R<Statement> {
         let aggregate = self.eat(Kw::AGGREGATE);
         let function = self.bump().kw == Kw::FUNCTION;
         if aggregate && !function {
             return Err(self.syntax_at(self.prev_end));
         }
-        self.eat_if_not_exists()?;
-        self.object_name()?;
+        let if_not_exists = self.eat_if_not_exists()?;
+        let name = self.object_name()?;
         if function && self.eat(Kw::RETURNS) {
             self.expect_any(&[Kw::STRING, Kw::INTEGER, Kw::INT, Kw::REAL, Kw::DECIMAL])?;
             self.expect(Kw::SONAME)?;
@@ -22,314 +22,144 @@ impl Parser<'_> {
         if aggregate {
             return Err(self.syntax());
         }
+        let kind = if function { ProgramKind::Function } else { ProgramKind::Procedure };
+        let mut builder = Box::new(Builder::new(kind));
+        let parameters = self.parameters(function, &mut builder)?;
+        let returns = match function {
+            true => {
+                self.expect(Kw::RETURNS)?;
+                Some(self.program_type()?)
+            }
+            false => None,
+        };
+        let characteristics = self.routine_characteristics(false)?;
+        if self.eat(Kw::AS) {
+            self.text()?;
+            return Ok(self.unsupported("stored programs in other languages", "create_procedure"));
+        }
+        let start = self.tok.start;
+        let builder = self.body(builder)?;
+        builder.check_allowed()?;
+        if function && !builder.returns {
+            let message = format!("No RETURN found in FUNCTION {}", self.shown_object(name));
+            return Err(ParseError::new(1320, message, start as usize));
+        }
+        let body = Str::source(start, self.prev_end);
+        let program = builder.program;
+        Ok(Statement::CreateRoutine(Box::new(CreateRoutine {
+            function,
+            if_not_exists,
+            definer,
+            name,
+            parameters,
+            returns,
+            characteristics,
+            body,
+            program,
+        })))
+    }
+
+    fn shown_object(&self, name: ObjectName) -> String {
+        match name.schema {
+            Some(schema) => format!("{}.{}", self.shown(schema), self.shown(name.name)),
+            None => self.shown(name.name),
+        }
+    }
+
+    /// `([IN | OUT | INOUT] name type, ...)`, and the text between the parentheses. Error 1330.
+    fn parameters(&mut self, function: bool, builder: &mut Builder) -> R<Str> {
+        let start = self.tok.end;
         self.expect_tok(Tok::LParen)?;
         if !self.is(Tok::RParen) {
             self.comma_list(|p| {
-                if !function {
-                    p.eat_any(&[Kw::IN, Kw::OUT, Kw::INOUT]);
+                let mode = match function {
+                    true => None,
+                    false => p.eat_any(&[Kw::IN, Kw::OUT, Kw::INOUT]),
+                };
+                let mode = match mode {
+                    Some(Kw::OUT) => ParameterMode::Out,
+                    Some(Kw::INOUT) => ParameterMode::InOut,
+                    _ => ParameterMode::In,
+                };
+                let at = p.tok.start as usize;
+                let name = p.name()?;
+                let name = p.shown(name);
+                let data_type = p.program_type()?;
+                builder.program.parameter_count += 1;
+                match builder.declare_variable(&name, data_type, mode) {
+                    Some(_) => Ok(()),
+                    None => Err(ParseError::new(1330, format!("Duplicate parameter: {name}"), at)),
                 }
-                p.name()?;
-                p.program_type()
             })?;
         }
+        let end = self.tok.start;
         self.expect_tok(Tok::RParen)?;
-        if function {
-            self.expect(Kw::RETURNS)?;
-            self.program_type()?;
-        }
-        self.routine_characteristics(false)?;
-        if self.eat(Kw::AS) {
-            self.text()?;
-        } else {
-            self.body()?;
-        }
-        Ok(self.unsupported("stored programs", if function { "create_function" } else { "create_procedure" }))
+        Ok(Str::source(start, end))
     }
 
-    fn program_type(&mut self) -> R<()> {
-        self.column_type()?;
+    /// The type of a parameter or variable.
+    pub(super) fn program_type(&mut self) -> R<CreateColumnType> {
+        let mut data_type = self.column_type()?;
         if self.eat(Kw::COLLATE) {
-            self.collation_name()?;
+            data_type.collation = Some(self.collation_name()?);
         }
-        Ok(())
+        Ok(data_type)
     }
 
-    pub(super) fn routine_characteristics(&mut self, alter: bool) -> R<()> {
+    pub(super) fn routine_characteristics(&mut self, alter: bool) -> R<Characteristics> {
+        let mut said = Characteristics::default();
         loop {
             match self.tok.kw {
                 Kw::COMMENT => {
                     self.bump();
-                    self.text()?;
+                    said.comment = Some(self.text()?);
                 }
                 Kw::LANGUAGE => {
                     self.bump();
-                    if !self.eat(Kw::SQL) {
-                        self.name()?;
-                    }
+                    said.language = if self.eat(Kw::SQL) { None } else { Some(self.name()?) };
                 }
                 Kw::DETERMINISTIC if !alter => {
                     self.bump();
+                    said.deterministic = Some(true);
                 }
                 Kw::NOT if !alter => {
                     self.bump();
                     self.expect(Kw::DETERMINISTIC)?;
+                    said.deterministic = Some(false);
                 }
                 Kw::NO | Kw::CONTAINS => {
-                    self.bump();
+                    let none = self.bump().kw == Kw::NO;
                     self.expect(Kw::SQL)?;
+                    said.access = Some(if none { DataAccess::NoSql } else { DataAccess::ContainsSql });
                 }
                 Kw::READS | Kw::MODIFIES => {
-                    self.bump();
+                    let reads = self.bump().kw == Kw::READS;
                     self.expect_all(&[Kw::SQL, Kw::DATA])?;
+                    said.access = Some(if reads { DataAccess::ReadsSqlData } else { DataAccess::ModifiesSqlData });
                 }
                 Kw::SQL => {
                     self.bump();
                     self.expect(Kw::SECURITY)?;
-                    self.expect_any(&[Kw::DEFINER, Kw::INVOKER])?;
+                    said.invoker = Some(self.expect_any(&[Kw::DEFINER, Kw::INVOKER])? == Kw::INVOKER);
                 }
-                _ => return Ok(()),
+                _ => return Ok(said),
             }
         }
     }
 
     /// The body of a program: one statement.
-    fn body(&mut self) -> R<()> {
-        let outer = std::mem::replace(&mut self.in_program, true);
+    fn body(&mut self, builder: Box<Builder>) -> R<Box<Builder>> {
+        let outer = self.program.replace(builder);
+        let takes_params = std::mem::replace(&mut self.takes_params, false);
         let result = self.program_statement();
-        self.in_program = outer;
-        result
-    }
-
-    fn program_statement(&mut self) -> R<()> {
-        self.deeper(Self::labelled_statement)
-    }
-
-    /// A statement of a program, with a label in front or not.
-    fn labelled_statement(&mut self) -> R<()> {
-        if self.at_name() && self.peek().tok == Tok::Colon {
-            self.bump();
-            self.bump();
-            if !matches!(self.tok.kw, Kw::BEGIN | Kw::LOOP | Kw::WHILE | Kw::REPEAT) {
-                return Err(self.syntax());
-            }
-            self.block()?;
-            if self.at_name() {
-                self.name()?;
-            }
-        } else if !self.block()? {
-            self.simple_program_statement()?;
+        self.takes_params = takes_params;
+        let mut builder = std::mem::replace(&mut self.program, outer).expect("put there above");
+        result?;
+        let source: Arc<[u8]> = self.src[..self.prev_end as usize].into();
+        for part in &mut builder.program.parts {
+            Arc::get_mut(part).expect("nobody else has it yet").source = Arc::clone(&source);
         }
-        Ok(())
-    }
-
-    /// BEGIN, LOOP, WHILE, REPEAT; false (and nothing taken) when none stands there.
-    fn block(&mut self) -> R<bool> {
-        match self.tok.kw {
-            Kw::BEGIN => {
-                self.bump();
-                while self.at(Kw::DECLARE) {
-                    self.declare()?;
-                    self.expect_tok(Tok::Semicolon)?;
-                }
-                self.statements_until(&[Kw::END], false)?;
-                self.expect(Kw::END)?;
-            }
-            Kw::LOOP => {
-                self.bump();
-                self.statements_until(&[Kw::END], true)?;
-                self.expect_all(&[Kw::END, Kw::LOOP])?;
-            }
-            Kw::WHILE => {
-                self.bump();
-                self.expr()?;
-                self.expect(Kw::DO)?;
-                self.statements_until(&[Kw::END], true)?;
-                self.expect_all(&[Kw::END, Kw::WHILE])?;
-            }
-            Kw::REPEAT => {
-                self.bump();
-                self.statements_until(&[Kw::UNTIL], true)?;
-                self.expect(Kw::UNTIL)?;
-                self.expr()?;
-                self.expect_all(&[Kw::END, Kw::REPEAT])?;
-            }
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
-
-    /// `statement; statement; ...` up to one of `ends`.
-    fn statements_until(&mut self, ends: &[Kw], at_least_one: bool) -> R<()> {
-        let mut any = false;
-        while !ends.contains(&self.tok.kw) {
-            self.program_statement()?;
-            self.expect_tok(Tok::Semicolon)?;
-            any = true;
-        }
-        if at_least_one && !any { Err(self.syntax()) } else { Ok(()) }
-    }
-
-    fn declare(&mut self) -> R<()> {
-        self.bump();
-        if self.eat_any(&[Kw::CONTINUE, Kw::EXIT, Kw::UNDO]).is_some() {
-            self.expect_all(&[Kw::HANDLER, Kw::FOR])?;
-            self.comma_list(Self::handler_condition)?;
-            return self.program_statement();
-        }
-        let names = self.names()?;
-        if names.len() == 1 && self.eat(Kw::CONDITION) {
-            self.expect(Kw::FOR)?;
-            return self.sqlstate_or_number();
-        }
-        if names.len() == 1 && self.eat(Kw::CURSOR) {
-            self.expect(Kw::FOR)?;
-            self.query()?;
-            return Ok(());
-        }
-        self.program_type()?;
-        if self.eat(Kw::DEFAULT) {
-            self.expr()?;
-        }
-        Ok(())
-    }
-
-    fn handler_condition(&mut self) -> R<()> {
-        match self.tok.kw {
-            Kw::SQLEXCEPTION | Kw::SQLWARNING => {
-                self.bump();
-            }
-            Kw::NOT => {
-                self.bump();
-                self.expect(Kw::FOUND)?;
-            }
-            Kw::SQLSTATE => self.sqlstate_or_number()?,
-            _ if self.is(Tok::Int) => self.sqlstate_or_number()?,
-            _ => {
-                self.name()?;
-            }
-        }
-        Ok(())
-    }
-
-    fn sqlstate_or_number(&mut self) -> R<()> {
-        if self.eat(Kw::SQLSTATE) {
-            self.eat(Kw::VALUE);
-            self.text()?;
-        } else {
-            self.integer()?;
-        }
-        Ok(())
-    }
-
-    fn simple_program_statement(&mut self) -> R<()> {
-        match self.tok.kw {
-            Kw::IF => {
-                self.bump();
-                self.expr()?;
-                self.expect(Kw::THEN)?;
-                let ends = [Kw::ELSEIF, Kw::ELSE, Kw::END];
-                self.statements_until(&ends, true)?;
-                while self.eat(Kw::ELSEIF) {
-                    self.expr()?;
-                    self.expect(Kw::THEN)?;
-                    self.statements_until(&ends, true)?;
-                }
-                if self.eat(Kw::ELSE) {
-                    self.statements_until(&[Kw::END], true)?;
-                }
-                self.expect_all(&[Kw::END, Kw::IF])
-            }
-            Kw::CASE => {
-                self.bump();
-                if !self.at(Kw::WHEN) {
-                    self.expr()?;
-                }
-                let ends = [Kw::WHEN, Kw::ELSE, Kw::END];
-                self.expect(Kw::WHEN)?;
-                loop {
-                    self.expr()?;
-                    self.expect(Kw::THEN)?;
-                    self.statements_until(&ends, true)?;
-                    if !self.eat(Kw::WHEN) {
-                        break;
-                    }
-                }
-                if self.eat(Kw::ELSE) {
-                    self.statements_until(&[Kw::END], true)?;
-                }
-                self.expect_all(&[Kw::END, Kw::CASE])
-            }
-            Kw::LEAVE | Kw::ITERATE | Kw::OPEN | Kw::CLOSE => {
-                self.bump();
-                self.name().map(|_| ())
-            }
-            Kw::FETCH => {
-                self.bump();
-                if self.eat(Kw::NEXT) {
-                    self.expect(Kw::FROM)?;
-                } else {
-                    self.eat(Kw::FROM);
-                }
-                self.name()?;
-                self.expect(Kw::INTO)?;
-                self.names().map(|_| ())
-            }
-            Kw::RETURN => {
-                self.bump();
-                self.expr().map(|_| ())
-            }
-            _ => self.statement().map(|_| ()),
-        }
-    }
-
-    /// Behind SIGNAL or RESIGNAL.
-    pub(super) fn signal(&mut self, resignal: bool) -> R<Statement> {
-        if self.at(Kw::SQLSTATE) {
-            self.sqlstate_or_number()?;
-        } else if self.at_name() {
-            self.name()?;
-        } else if !resignal {
-            return Err(self.syntax());
-        }
-        if self.eat(Kw::SET) {
-            self.comma_list(|p| {
-                if !is_condition_item(p.tok.kw) || p.at(Kw::RETURNED_SQLSTATE) {
-                    return Err(p.syntax());
-                }
-                p.bump();
-                p.expect_tok(Tok::Eq)?;
-                p.simple_expr()
-            })?;
-        }
-        Ok(self.unsupported("SIGNAL and RESIGNAL", if resignal { "resignal" } else { "signal" }))
-    }
-
-    /// Behind GET.
-    pub(super) fn get_diagnostics(&mut self) -> R<Statement> {
-        self.eat_any(&[Kw::CURRENT, Kw::STACKED]);
-        self.expect(Kw::DIAGNOSTICS)?;
-        let condition = self.eat(Kw::CONDITION);
-        if condition {
-            self.simple_expr()?;
-        }
-        self.comma_list(|p| {
-            if p.is(Tok::UserVar) {
-                p.user_var_name()?;
-            } else {
-                p.name()?;
-            }
-            p.expect_tok(Tok::Eq)?;
-            let known = match condition {
-                true => is_condition_item(p.tok.kw),
-                false => matches!(p.tok.kw, Kw::NUMBER | Kw::ROW_COUNT),
-            };
-            if !known {
-                return Err(p.syntax());
-            }
-            p.bump();
-            Ok(())
-        })?;
-        Ok(self.unsupported("GET DIAGNOSTICS", "get_diagnostics"))
+        Ok(builder)
     }
 
     pub(super) fn create_trigger(&mut self) -> R<Statement> {
@@ -344,7 +174,7 @@ impl Parser<'_> {
         if self.eat_any(&[Kw::FOLLOWS, Kw::PRECEDES]).is_some() {
             self.name_or_text()?;
         }
-        self.body()?;
+        self.body(Box::new(Builder::new(ProgramKind::Trigger)))?.check_allowed()?;
         Ok(self.unsupported("triggers", "create_trigger"))
     }
 
@@ -356,7 +186,7 @@ impl Parser<'_> {
         self.event_schedule()?;
         self.event_options()?;
         self.expect(Kw::DO)?;
-        self.body()?;
+        self.body(Box::new(Builder::new(ProgramKind::Event)))?;
         Ok(self.unsupported("events", "create_event"))
     }
 
@@ -378,7 +208,7 @@ impl Parser<'_> {
         }
         self.event_options()?;
         if self.eat(Kw::DO) {
-            self.body()?;
+            self.body(Box::new(Builder::new(ProgramKind::Event)))?;
         }
         if self.tok.start == from {
             return Err(self.syntax());
@@ -422,23 +252,4 @@ impl Parser<'_> {
         }
         Ok(())
     }
-}
-
-fn is_condition_item(kw: Kw) -> bool {
-    matches!(
-        kw,
-        Kw::CLASS_ORIGIN
-            | Kw::SUBCLASS_ORIGIN
-            | Kw::CONSTRAINT_CATALOG
-            | Kw::CONSTRAINT_SCHEMA
-            | Kw::CONSTRAINT_NAME
-            | Kw::CATALOG_NAME
-            | Kw::SCHEMA_NAME
-            | Kw::TABLE_NAME
-            | Kw::COLUMN_NAME
-            | Kw::CURSOR_NAME
-            | Kw::MESSAGE_TEXT
-            | Kw::MYSQL_ERRNO
-            | Kw::RETURNED_SQLSTATE
-    )
 }

@@ -450,7 +450,7 @@ impl Parser<'_> {
                 let value = self.integer()?;
                 Ok(self.add(Expr::Int(value)))
             }
-            _ if self.in_program && self.at_name() => self.column_ref(),
+            _ if self.program.is_some() && self.at_name() => self.local_number(),
             _ => Err(self.syntax()),
         }
     }
@@ -490,10 +490,10 @@ impl Parser<'_> {
                 if p.is(Tok::UserVar) {
                     return Ok(IntoVar::User(p.target_var_name()?));
                 }
-                if !p.in_program {
+                if p.program.is_none() {
                     return Err(p.syntax());
                 }
-                Ok(IntoVar::Local(p.name()?))
+                Ok(IntoVar::Local(p.local()?))
             })?)
         };
         Ok(Box::new(into))

@@ -198,7 +198,7 @@ impl Parser<'_> {
             return Err(self.syntax());
         }
         match self.tok.kw {
-            Kw::PROCEDURE | Kw::FUNCTION | Kw::AGGREGATE => self.create_routine(),
+            Kw::PROCEDURE | Kw::FUNCTION | Kw::AGGREGATE => self.create_routine(header.definer),
             Kw::TRIGGER => self.create_trigger(),
             Kw::EVENT => self.create_event(),
             _ => Err(self.syntax()),
@@ -247,9 +247,8 @@ impl Parser<'_> {
             Kw::PROCEDURE | Kw::FUNCTION => {
                 let function = self.bump().kw == Kw::FUNCTION;
                 let name = self.object_name()?;
-                self.routine_characteristics(true)?;
-                let kind = if function { ProgramKind::Function } else { ProgramKind::Procedure };
-                return Ok(Statement::Absent(Absent::Program(kind, name)));
+                let characteristics = self.routine_characteristics(true)?;
+                return Ok(Statement::AlterRoutine(Box::new(AlterRoutine { function, name, characteristics })));
             }
             Kw::TABLESPACE | Kw::UNDO | Kw::LOGFILE | Kw::SERVER | Kw::RESOURCE | Kw::INSTANCE => {
                 return self.alter_storage();

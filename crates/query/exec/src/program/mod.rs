@@ -1,0 +1,5 @@
+//! Stored programs.
+
+mod local;
+
+pub use local::LocalType;

@@ -1,0 +1,478 @@
+//! Statements of stored programs: blocks, declarations, loops and choices become instructions.
+
+use super::program_scope::{Forbidden, ScopeKind};
+use super::*;
+
+const BLOCK_STARTS: [Kw; 4] = [Kw::BEGIN, Kw::LOOP, Kw::WHILE, Kw::REPEAT];
+
+impl Parser<'_> {
+    pub(super) fn program_statement(&mut self) -> R<()> {
+        self.deeper(Self::labelled_statement)
+    }
+
+    /// A statement of a program, with a label in front or not. Errors 1309, 1310.
+    fn labelled_statement(&mut self) -> R<()> {
+        let has_label = self.at_name() && self.peek().tok == Tok::Colon;
+        if !has_label {
+            return match BLOCK_STARTS.contains(&self.tok.kw) {
+                true => self.block(None),
+                false => self.simple_program_statement(),
+            };
+        }
+        let start = self.tok.start as usize;
+        let label = self.name()?;
+        let label = self.shown(label);
+        self.bump();
+        if !BLOCK_STARTS.contains(&self.tok.kw) {
+            return Err(self.syntax());
+        }
+        if self.builder().has_label(&label) {
+            return Err(ParseError::new(1309, format!("Redefining label {label}"), start));
+        }
+        self.block(Some(label))
+    }
+
+    /// BEGIN, LOOP, WHILE, REPEAT.
+    fn block(&mut self, label: Option<String>) -> R<()> {
+        let kw = self.bump().kw;
+        let kind = if kw == Kw::BEGIN { ScopeKind::Block } else { ScopeKind::Loop };
+        let labelled = label.is_some();
+        self.builder().open(kind, label);
+        let begin = self.builder().here();
+        match kw {
+            Kw::BEGIN => {
+                while self.at(Kw::DECLARE) {
+                    self.declare()?;
+                    self.expect_tok(Tok::Semicolon)?;
+                }
+                self.statements_until(&[Kw::END], false)?;
+                self.expect(Kw::END)?;
+            }
+            Kw::LOOP => {
+                self.statements_until(&[Kw::END], true)?;
+                self.expect_all(&[Kw::END, Kw::LOOP])?;
+                self.builder().emit(Op::Jump(begin));
+            }
+            Kw::WHILE => {
+                let condition = self.value_part()?;
+                self.expect(Kw::DO)?;
+                let jump = self.builder().emit(Op::JumpUnless { condition, to: 0, otherwise: 0 });
+                self.statements_until(&[Kw::END], true)?;
+                self.expect_all(&[Kw::END, Kw::WHILE])?;
+                let builder = self.builder();
+                builder.emit(Op::Jump(begin));
+                builder.land(jump);
+                builder.end_choice(&[jump]);
+            }
+            _ => {
+                self.statements_until(&[Kw::UNTIL], true)?;
+                self.expect(Kw::UNTIL)?;
+                let condition = self.value_part()?;
+                self.expect_all(&[Kw::END, Kw::REPEAT])?;
+                let jump = self.builder().emit(Op::JumpUnless { condition, to: begin, otherwise: 0 });
+                self.builder().end_choice(&[jump]);
+            }
+        }
+        self.end_label(labelled)?;
+        self.builder().close();
+        Ok(())
+    }
+
+    /// The label again behind END. Error 1310.
+    fn end_label(&mut self, labelled: bool) -> R<()> {
+        if !self.at_name() {
+            return Ok(());
+        }
+        let start = self.tok.start as usize;
+        let name = self.name()?;
+        let name = self.shown(name);
+        let is_own = labelled && self.builder().label().is_some_and(|label| label.eq_ignore_ascii_case(&name));
+        if is_own { Ok(()) } else { Err(ParseError::new(1310, format!("End-label {name} without match"), start)) }
+    }
+
+    /// `statement; statement; ...` up to one of `ends`.
+    fn statements_until(&mut self, ends: &[Kw], at_least_one: bool) -> R<()> {
+        let mut any = false;
+        while !ends.contains(&self.tok.kw) {
+            self.program_statement()?;
+            self.expect_tok(Tok::Semicolon)?;
+            any = true;
+        }
+        if at_least_one && !any { Err(self.syntax()) } else { Ok(()) }
+    }
+
+    /// Errors 1331, 1332, 1333, 1337, 1338, 1413.
+    fn declare(&mut self) -> R<()> {
+        let start = self.tok.start as usize;
+        self.bump();
+        if let Some(kind) = self.eat_any(&[Kw::CONTINUE, Kw::EXIT, Kw::UNDO]) {
+            return self.declare_handler(kind);
+        }
+        let names = self.names()?;
+        let names: Vec<String> = names.into_iter().map(|n| self.shown(n)).collect();
+        if names.len() == 1 && self.eat(Kw::CONDITION) {
+            self.expect(Kw::FOR)?;
+            let condition = self.sqlstate_or_number()?;
+            if let Some((code, message)) = self.builder().refuses(false) {
+                return Err(ParseError::new(code, message, start));
+            }
+            if !self.builder().declare_condition(&names[0], condition) {
+                return Err(ParseError::new(1332, format!("Duplicate condition: {}", names[0]), start));
+            }
+            return Ok(());
+        }
+        if names.len() == 1 && self.eat(Kw::CURSOR) {
+            self.expect(Kw::FOR)?;
+            let query = self.part(|p| {
+                let query = p.query()?;
+                match p.queries[query.index()].into {
+                    Some(_) => Err(ParseError::new(1323, "Cursor SELECT must not have INTO", start)),
+                    None => Ok(Statement::Query(query)),
+                }
+            })?;
+            if let Some((code, message)) = self.builder().refuses(true) {
+                return Err(ParseError::new(code, message, start));
+            }
+            if !self.builder().declare_cursor(&names[0], query) {
+                return Err(ParseError::new(1333, format!("Duplicate cursor: {}", names[0]), start));
+            }
+            return Ok(());
+        }
+        let data_type = self.program_type()?;
+        // It does not know the variables that it is for.
+        let default = if self.eat(Kw::DEFAULT) { Some(self.value_part()?) } else { None };
+        if let Some((code, message)) = self.builder().refuses(false) {
+            return Err(ParseError::new(code, message, start));
+        }
+        for name in &names {
+            let builder = self.builder();
+            let Some(local) = builder.declare_variable(name, data_type.clone(), ParameterMode::In) else {
+                return Err(ParseError::new(1331, format!("Duplicate variable: {name}"), start));
+            };
+            match default {
+                None => builder.emit(Op::Clear(local)),
+                Some(value) => builder.emit(Op::Set { local, value }),
+            };
+        }
+        Ok(())
+    }
+
+    fn declare_handler(&mut self, kind: Kw) -> R<()> {
+        if kind == Kw::UNDO {
+            return Err(self.syntax_at(self.prev_end - 4));
+        }
+        self.expect_all(&[Kw::HANDLER, Kw::FOR])?;
+        let conditions = self.comma_list(|p| {
+            let start = p.tok.start as usize;
+            let condition = p.handler_condition()?;
+            match p.builder().handle(&condition) {
+                true => Ok(condition),
+                false => Err(ParseError::new(1413, "Duplicate handler declared in the same block", start)),
+            }
+        })?;
+        let begun = self.builder().begin_handler(conditions);
+        self.program_statement()?;
+        self.builder().end_handler(begun, kind == Kw::EXIT);
+        Ok(())
+    }
+
+    /// Error 1319.
+    fn handler_condition(&mut self) -> R<Condition> {
+        Ok(match self.tok.kw {
+            Kw::SQLEXCEPTION => {
+                self.bump();
+                Condition::Exception
+            }
+            Kw::SQLWARNING => {
+                self.bump();
+                Condition::Warning
+            }
+            Kw::NOT => {
+                self.bump();
+                self.expect(Kw::FOUND)?;
+                Condition::NotFound
+            }
+            Kw::SQLSTATE => self.sqlstate_or_number()?,
+            _ if self.is(Tok::Int) => self.sqlstate_or_number()?,
+            _ => self.named_condition()?,
+        })
+    }
+
+    /// Error 1319.
+    pub(super) fn named_condition(&mut self) -> R<Condition> {
+        let start = self.tok.start as usize;
+        let name = self.name()?;
+        let name = self.shown(name);
+        let found = self.program.as_ref().and_then(|b| b.condition(&name));
+        found.ok_or_else(|| ParseError::new(1319, format!("Undefined CONDITION: {name}"), start))
+    }
+
+    /// Errors 1407, 1335.
+    pub(super) fn sqlstate_or_number(&mut self) -> R<Condition> {
+        let start = self.tok.start as usize;
+        if !self.eat(Kw::SQLSTATE) {
+            let number = self.integer()?;
+            return match u16::try_from(number) {
+                Ok(code) if code != 0 => Ok(Condition::Code(code)),
+                _ => {
+                    let message = format!("Incorrect CONDITION value: '{number}'");
+                    Err(ParseError::new(1525, message, start))
+                }
+            };
+        }
+        self.eat(Kw::VALUE);
+        let text = self.text()?;
+        let bytes = self.raw(text);
+        let is_state = bytes.iter().all(|b| b.is_ascii_digit() || b.is_ascii_uppercase()) && !bytes.starts_with(b"00");
+        match <[u8; 5]>::try_from(bytes) {
+            Ok(state) if is_state => Ok(Condition::State(state)),
+            _ => Err(ParseError::new(1407, format!("Bad SQLSTATE: '{}'", self.shown(text)), start)),
+        }
+    }
+
+    fn simple_program_statement(&mut self) -> R<()> {
+        match self.tok.kw {
+            Kw::IF => self.if_statement(),
+            Kw::CASE => self.case_statement(),
+            Kw::LEAVE | Kw::ITERATE => {
+                let iterates = self.bump().kw == Kw::ITERATE;
+                let start = self.tok.start as usize;
+                let label = self.name()?;
+                let label = self.shown(label);
+                match self.builder().leave(&label, iterates) {
+                    true => Ok(()),
+                    false => {
+                        let verb = if iterates { "ITERATE" } else { "LEAVE" };
+                        Err(ParseError::new(1308, format!("{verb} with no matching label: {label}"), start))
+                    }
+                }
+            }
+            Kw::OPEN | Kw::CLOSE => {
+                let opens = self.bump().kw == Kw::OPEN;
+                let cursor = self.cursor_number()?;
+                self.builder().emit(if opens { Op::Open(cursor) } else { Op::Close(cursor) });
+                Ok(())
+            }
+            Kw::FETCH => {
+                self.bump();
+                if self.eat(Kw::NEXT) {
+                    self.expect(Kw::FROM)?;
+                } else {
+                    self.eat(Kw::FROM);
+                }
+                let cursor = self.cursor_number()?;
+                self.expect(Kw::INTO)?;
+                let into = self.comma_list(Self::local)?;
+                self.builder().emit(Op::Fetch { cursor, into });
+                Ok(())
+            }
+            Kw::RETURN => {
+                let start = self.tok.start as usize;
+                self.bump();
+                if !self.builder().is_function() {
+                    return Err(ParseError::new(1313, "RETURN is only allowed in a FUNCTION", start));
+                }
+                let value = self.value_part()?;
+                let builder = self.builder();
+                builder.returns = true;
+                builder.emit(Op::Return(value));
+                Ok(())
+            }
+            Kw::SET => self.set_in_program(),
+            _ => {
+                let start = self.tok.start;
+                let part = self.part(Self::statement)?;
+                self.check_in_program(part, start)?;
+                self.builder().emit(Op::Run(part));
+                Ok(())
+            }
+        }
+    }
+
+    /// Error 1324.
+    fn cursor_number(&mut self) -> R<u32> {
+        let start = self.tok.start as usize;
+        let name = self.name()?;
+        let name = self.shown(name);
+        let found = self.builder().cursor(&name);
+        found.ok_or_else(|| ParseError::new(1324, format!("Undefined CURSOR: {name}"), start))
+    }
+
+    fn if_statement(&mut self) -> R<()> {
+        const ENDS: [Kw; 3] = [Kw::ELSEIF, Kw::ELSE, Kw::END];
+        self.bump();
+        let (mut conditions, mut leaves) = (Vec::new(), Vec::new());
+        loop {
+            let condition = self.value_part()?;
+            self.expect(Kw::THEN)?;
+            let jump = self.builder().emit(Op::JumpUnless { condition, to: 0, otherwise: 0 });
+            conditions.push(jump);
+            self.statements_until(&ENDS, true)?;
+            if !matches!(self.tok.kw, Kw::END) {
+                leaves.push(self.builder().emit(Op::Jump(0)));
+            }
+            self.builder().land(jump);
+            if !self.eat(Kw::ELSEIF) {
+                break;
+            }
+        }
+        if self.eat(Kw::ELSE) {
+            self.statements_until(&[Kw::END], true)?;
+        }
+        self.expect_all(&[Kw::END, Kw::IF])?;
+        let builder = self.builder();
+        leaves.into_iter().for_each(|jump| builder.land(jump));
+        builder.end_choice(&conditions);
+        Ok(())
+    }
+
+    fn case_statement(&mut self) -> R<()> {
+        const ENDS: [Kw; 3] = [Kw::WHEN, Kw::ELSE, Kw::END];
+        self.bump();
+        let compared = match self.at(Kw::WHEN) {
+            true => None,
+            false => {
+                let value = self.value_part()?;
+                let local = self.builder().add_local("", None, ParameterMode::In);
+                self.builder().emit(Op::SetCase { local, value });
+                Some(local)
+            }
+        };
+        let (mut conditions, mut leaves) = (Vec::new(), Vec::new());
+        self.expect(Kw::WHEN)?;
+        loop {
+            let condition = self.part(|p| {
+                let mut when = p.expr()?;
+                if let Some(local) = compared {
+                    let left = p.add(Expr::Local(local));
+                    when = p.add(Expr::Binary { op: BinaryOp::Eq, left, right: when });
+                    p.tallest += 1;
+                }
+                Ok(Statement::Do(p.list_of(&[when])))
+            })?;
+            self.expect(Kw::THEN)?;
+            let jump = self.builder().emit(Op::JumpUnless { condition, to: 0, otherwise: 0 });
+            conditions.push(jump);
+            self.statements_until(&ENDS, true)?;
+            leaves.push(self.builder().emit(Op::Jump(0)));
+            self.builder().land(jump);
+            if !self.eat(Kw::WHEN) {
+                break;
+            }
+        }
+        match self.eat(Kw::ELSE) {
+            true => self.statements_until(&[Kw::END], true)?,
+            false => {
+                self.builder().emit(Op::CaseNotFound);
+            }
+        }
+        self.expect_all(&[Kw::END, Kw::CASE])?;
+        let builder = self.builder();
+        leaves.into_iter().for_each(|jump| builder.land(jump));
+        builder.end_choice(&conditions);
+        Ok(())
+    }
+
+    /// SET: each item is an instruction of its own.
+    fn set_in_program(&mut self) -> R<()> {
+        let next = self.peek();
+        let plain = matches!(next.tok, Tok::UserVar | Tok::AtAt) || {
+            let third = self.peek_second();
+            matches!(third.tok, Tok::Eq | Tok::Assign) && !matches!(next.kw, Kw::PASSWORD)
+        };
+        if !plain {
+            // SET NAMES, SET GLOBAL x, SET ROLE: one statement.
+            let start = self.tok.start;
+            let part = self.part(Self::set)?;
+            self.check_in_program(part, start)?;
+            self.builder().emit(Op::Run(part));
+            return Ok(());
+        }
+        self.bump();
+        let mut said = VarScope::Unspecified;
+        loop {
+            let assigned = self.at_name() && matches!(self.peek().tok, Tok::Eq | Tok::Assign);
+            let local = if assigned { self.local_at_hand() } else { None };
+            match local.filter(|_| said == VarScope::Unspecified) {
+                Some(local) => {
+                    self.bump();
+                    self.bump();
+                    let value = self.value_part()?;
+                    self.builder().emit(Op::Set { local, value });
+                }
+                None => {
+                    let start = self.tok.start;
+                    let part = self.part(|p| Ok(Statement::Set(vec![p.set_item(&mut said)?])))?;
+                    self.check_in_program(part, start)?;
+                    self.builder().emit(Op::Run(part));
+                }
+            }
+            if !self.eat_tok(Tok::Comma) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The variable that the current token names.
+    fn local_at_hand(&mut self) -> Option<LocalId> {
+        let token = self.tok;
+        let name = match token.tok {
+            Tok::Quoted => self.contents(token, 0),
+            _ => Str::source(token.start, token.end),
+        };
+        let name = self.shown(name);
+        self.builder().variable(&name)
+    }
+
+    /// What no program may do (1303, 1314, 1357), and what functions and triggers may not, which is told of in the end.
+    fn check_in_program(&mut self, part: PartId, start: u32) -> R<()> {
+        use Statement as S;
+        let part = &self.program.as_ref().expect("inside of a body").program.parts[part as usize];
+        let not_allowed = |what: &str| {
+            Err(ParseError::new(1314, format!("{what} is not allowed in stored procedures"), start as usize))
+        };
+        let nested = |verb: &str, what: &str, code| {
+            let message = format!("Can't {verb} a {what} from within another stored routine");
+            Err(ParseError::new(code, message, start as usize))
+        };
+        let forbidden = match &part.statement {
+            S::CreateRoutine(c) => return nested("create", if c.function { "FUNCTION" } else { "PROCEDURE" }, 1303),
+            S::Unsupported(Unsupported { command: "create_trigger", .. }) => return nested("create", "TRIGGER", 1303),
+            S::AlterRoutine(a) => {
+                return nested("drop or alter", if a.function { "FUNCTION" } else { "PROCEDURE" }, 1357);
+            }
+            S::DropProgram { kind: ProgramKind::Function, .. } => return nested("drop or alter", "FUNCTION", 1357),
+            S::DropProgram { kind: ProgramKind::Procedure, .. } => return nested("drop or alter", "PROCEDURE", 1357),
+            S::Use(_) => return not_allowed("USE"),
+            S::LockTables(_) => return not_allowed("LOCK"),
+            S::UnlockTables => return not_allowed("UNLOCK"),
+            S::LoadData(_) => return not_allowed("LOAD DATA"),
+            S::CreateView(v) if v.alter => return not_allowed("ALTER VIEW"),
+            S::Handler(_) => return not_allowed("HANDLER"),
+            S::Query(query) if part[*query].into.is_none() => Some(Forbidden::ResultSet),
+            S::Query(_) | S::Insert(_) | S::Update(_) | S::Delete(_) | S::Do(_) | S::Call { .. } => None,
+            S::Signal(_) | S::GetDiagnostics(_) | S::Kill { .. } => None,
+            S::Prepare { .. } | S::Execute { .. } | S::Deallocate(_) => Some(Forbidden::DynamicSql),
+            S::Show(_) | S::Explain(_) | S::DescribeTable { .. } | S::TableMaintenance(_) | S::Help(_) => {
+                Some(Forbidden::ResultSet)
+            }
+            S::Set(items) => {
+                let sets = |item: &SetItem| match item {
+                    SetItem::SystemVar { name, .. } => part.bytes(*name).eq_ignore_ascii_case(b"autocommit"),
+                    _ => false,
+                };
+                items.iter().any(sets).then_some(Forbidden::Autocommit)
+            }
+            S::CreateTable(create) if create.temporary => None,
+            S::DropTable { temporary: true, .. } => None,
+            S::Savepoint(_) | S::RollbackTo(_) | S::ReleaseSavepoint(_) => None,
+            S::Reset(_) => Some(Forbidden::Reset),
+            S::Flush(_) => Some(Forbidden::Flush),
+            _ => Some(Forbidden::Commit),
+        };
+        if let Some(what) = forbidden {
+            self.builder().forbid(what);
+        }
+        Ok(())
+    }
+}
