@@ -18,6 +18,7 @@ use crate::define::{
 use crate::dictionary::{self, Kind};
 use crate::error::from_engine;
 use crate::mdl::{Duration, Mode, Name};
+use crate::routine::RoutineKey;
 use crate::rules::{CHECK_INFIX, Demands, FOREIGN_KEY_INFIX, follow_rename, parent_index};
 use crate::schema::{Column, ForeignKey, Index, Schema, Table, TableName, TemporaryTables, Version, View, eq_name};
 use crate::{Catalog, CreateOptions, Evolution, HIDDEN_INDEX, MetadataPins, StorageEngine, stored};
@@ -38,9 +39,10 @@ pub(crate) struct DdlState {
 }
 
 /// What a statement has changed in its copy of the dictionary, to be taken over into a newer one.
-enum Touched {
+pub(crate) enum Touched {
     Schema(String),
     Table(String, String),
+    Routine(String, RoutineKey),
 }
 
 /// What ALTER DATABASE says of a schema.
@@ -250,6 +252,7 @@ impl Ddl<'_> {
                 None => self.drop_unreferenced(name, &table.name)?,
             }
         }
+        self.drop_routines(name)?;
         dictionary::remove(self.tx, self.catalog.engine.dictionary(), Kind::Schema, "", name)?;
         self.touched.push(Touched::Schema(name.to_string()));
         self.next.schemas.remove(name);
@@ -700,6 +703,14 @@ impl Ddl<'_> {
         self.put_table(table)
     }
 
+    pub(crate) fn next_version(&mut self) -> &mut Version {
+        &mut self.next
+    }
+
+    pub(crate) fn touch(&mut self, what: Touched) {
+        self.touched.push(what);
+    }
+
     /// Writes an entry of another crate's making (accounts).
     pub fn put_entry(&mut self, kind: Kind, name: &str, value: &[u8]) -> Result<()> {
         dictionary::put(self.tx, self.catalog.engine.dictionary(), kind, "", name, value)
@@ -824,7 +835,7 @@ fn refuse_system(version: &Version, schema: &str) -> Result<()> {
     }
 }
 
-fn now() -> u64 {
+pub(crate) fn now() -> u64 {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs())
 }
 

@@ -5,7 +5,7 @@
 //!   value  a piece of at most 4,000 bytes of the entry's JSON text
 //!
 //!   kind   'S' schema    'T' table    'A' account data    'V' persisted variables    'X' temporary table    'F' foreign server
-//!          'I' component or plugin that is installed    'R' replication channel
+//!          'I' component or plugin that is installed    'R' replication channel    'P' procedure or function
 //! ```
 //!
 //! An entry is cut into parts so that a table of a thousand columns needs no large engine row. All functions run in the
@@ -31,6 +31,8 @@ pub enum Kind {
     Installed = b'I',
     /// Channels of replication: where their sources are, and what has been applied. The schema is the channel's name.
     Replication = b'R',
+    /// Procedures and functions.
+    Routine = b'P',
 }
 
 const PART_BYTES: usize = 3000;

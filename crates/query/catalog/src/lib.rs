@@ -26,6 +26,7 @@ pub mod live;
 pub mod mdl;
 pub mod options;
 mod related;
+pub mod routine;
 pub mod row_log;
 mod rules;
 pub mod schema;
@@ -43,6 +44,7 @@ pub use live::{Catalog, Emptied};
 pub use mdl::{MetadataLocks, MetadataPins, Pin, Waiting};
 pub use options::{CreateOptions, IndexAlgorithm, StorageEngine};
 pub use related::{Changes, Related};
+pub use routine::{Routine, RoutineKind};
 pub use rules::{are_compatible, parent_index};
 pub use schema::{
     Check, CheckOption, Column, ColumnDefault, ForeignKey, Generated, Index, IndexPart, ReferenceAction, Schema, Table,

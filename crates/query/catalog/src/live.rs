@@ -4,6 +4,7 @@ use crate::ddl::DdlState;
 use crate::dictionary::{self, Kind, damaged};
 use crate::error::from_engine;
 use crate::mdl::MetadataLocks;
+use crate::routine;
 use crate::schema::{SYSTEM_SCHEMAS, Schema, Table, Version};
 use crate::{MetadataPins, StorageEngine, stored};
 use engine::{Engine, Isolation, Transaction};
@@ -167,6 +168,14 @@ fn load(engine: &Engine, tx: &mut Transaction, version: &mut Version) -> Result<
             return Err(damaged(shown.as_bytes()));
         }
         version.insert_table(Arc::new(table));
+    }
+    for entry in dictionary::load(tx, tree, Kind::Routine)? {
+        let shown = format!("{}/{}", entry.schema, entry.name);
+        let routine = routine::read(&entry.schema, &entry.value).ok_or_else(|| damaged(shown.as_bytes()))?;
+        if !version.schemas.contains_key(&entry.schema) {
+            return Err(damaged(shown.as_bytes()));
+        }
+        version.insert_routine(Arc::new(routine));
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Dictionary objects as statements see them. A [`Version`] is immutable; DDL makes a new one and swaps it in.
 
+use crate::routine::{Routine, RoutineKey};
 use crate::{AutoIncrement, CreateOptions, Evolution, Histogram, IndexAlgorithm, StorageEngine, VirtualTable};
 use engine::Tree;
 use std::collections::{BTreeMap, BTreeSet};
@@ -152,12 +153,14 @@ pub struct Schema {
     /// DEFAULT ENCRYPTION='Y': of tables whose definition does not say.
     pub encrypts: bool,
     pub tables: BTreeMap<String, Arc<Table>>,
+    pub routines: BTreeMap<RoutineKey, Arc<Routine>>,
 }
 
 impl Schema {
     pub fn new(name: &str, default_collation: CollationId) -> Schema {
         let name = name.to_string();
-        Schema { name, default_collation, read_only: false, encrypts: false, tables: BTreeMap::new() }
+        let (tables, routines) = (BTreeMap::new(), BTreeMap::new());
+        Schema { name, default_collation, read_only: false, encrypts: false, tables, routines }
     }
 
     /// Made by the server: no DDL in it.

@@ -197,7 +197,7 @@ same_variants!(StoredAlgorithm, ViewAlgorithm, Undefined, Merge, TempTable);
 same_variants!(StoredCheckOption, CheckOption, None, Local, Cascaded);
 
 #[derive(Serialize, Deserialize)]
-struct StoredColumn {
+pub(crate) struct StoredColumn {
     name: String,
     #[serde(rename = "type")]
     kind: String,
@@ -454,8 +454,8 @@ pub(crate) fn read_schema(name: &str, json: &[u8]) -> Option<Schema> {
     })
 }
 
-pub(crate) fn write_table(table: &Table) -> Vec<u8> {
-    let column = |c: &Column| StoredColumn {
+pub(crate) fn store_column(c: &Column) -> StoredColumn {
+    StoredColumn {
         name: c.name.clone(),
         kind: kind_name(c.data_type.kind).to_string(),
         length: c.data_type.length,
@@ -475,7 +475,10 @@ pub(crate) fn write_table(table: &Table) -> Vec<u8> {
         invisible: c.invisible,
         generated: c.generated.as_ref().map(store_generated),
         histogram: c.histogram.as_deref().map(store_histogram),
-    };
+    }
+}
+
+pub(crate) fn write_table(table: &Table) -> Vec<u8> {
     let part = |p: &IndexPart| StoredPart { column: p.column, descending: p.key.descending, prefix: p.key.prefix };
     let index = |i: &Index| StoredIndex {
         name: i.name.clone(),
@@ -493,7 +496,7 @@ pub(crate) fn write_table(table: &Table) -> Vec<u8> {
         format: FORMAT,
         id: table.id,
         version: table.version,
-        columns: table.columns.iter().map(column).collect(),
+        columns: table.columns.iter().map(store_column).collect(),
         indexes: table.indexes.iter().map(index).collect(),
         collation: table.default_collation.0,
         comment: table.comment.clone(),
@@ -630,6 +633,44 @@ pub(crate) fn read_table(engine: &Engine, schema: &str, name: &str, json: &[u8])
     Ok(Some(table))
 }
 
+pub(crate) fn load_column(c: StoredColumn) -> Option<Column> {
+    let kind = KINDS.iter().find(|(_, n)| *n == c.kind)?.0;
+    let collation = CollationId(c.collation);
+    if !collation.is_known() {
+        return None;
+    }
+    Some(Column {
+        data_type: DataType {
+            kind,
+            unsigned: c.unsigned,
+            // Earlier writers did not note it of YEAR.
+            zerofill: c.zerofill || kind == TypeKind::Year,
+            nullable: c.nullable,
+            length: c.length,
+            decimals: c.decimals,
+            collation,
+        },
+        name: c.name,
+        default: load_default(c.default)?,
+        auto_increment: c.auto_increment,
+        on_update_now: c.on_update_now,
+        members: c.members,
+        comment: c.comment,
+        explicit_collation: c.explicit_collation,
+        kept: c.kept,
+        hidden: c.hidden,
+        invisible: c.invisible,
+        generated: match c.generated {
+            Some(generated) => Some(load_generated(generated)?),
+            None => None,
+        },
+        histogram: match c.histogram {
+            Some(text) => Some(Arc::new(load_histogram(&text)?)),
+            None => None,
+        },
+    })
+}
+
 fn parse_table(schema: &str, name: &str, json: &[u8]) -> Option<Table> {
     let stored: StoredTable = serde_json::from_slice(json).ok()?;
     if stored.format > FORMAT || !CollationId(stored.collation).is_known() {
@@ -637,41 +678,7 @@ fn parse_table(schema: &str, name: &str, json: &[u8]) -> Option<Table> {
     }
     let mut columns = Vec::with_capacity(stored.columns.len());
     for c in stored.columns {
-        let kind = KINDS.iter().find(|(_, n)| *n == c.kind)?.0;
-        let collation = CollationId(c.collation);
-        if !collation.is_known() {
-            return None;
-        }
-        columns.push(Column {
-            data_type: DataType {
-                kind,
-                unsigned: c.unsigned,
-                // Earlier writers did not note it of YEAR.
-                zerofill: c.zerofill || kind == TypeKind::Year,
-                nullable: c.nullable,
-                length: c.length,
-                decimals: c.decimals,
-                collation,
-            },
-            name: c.name,
-            default: load_default(c.default)?,
-            auto_increment: c.auto_increment,
-            on_update_now: c.on_update_now,
-            members: c.members,
-            comment: c.comment,
-            explicit_collation: c.explicit_collation,
-            kept: c.kept,
-            hidden: c.hidden,
-            invisible: c.invisible,
-            generated: match c.generated {
-                Some(generated) => Some(load_generated(generated)?),
-                None => None,
-            },
-            histogram: match c.histogram {
-                Some(text) => Some(Arc::new(load_histogram(&text)?)),
-                None => None,
-            },
-        });
+        columns.push(load_column(c)?);
     }
     let mut indexes = Vec::with_capacity(stored.indexes.len());
     for (position, i) in stored.indexes.into_iter().enumerate() {

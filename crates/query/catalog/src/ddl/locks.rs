@@ -9,7 +9,7 @@ use std::sync::Arc;
 use types::{Result, err};
 
 impl Ddl<'_> {
-    pub(super) fn lock(&mut self, name: &Arc<Name>, mode: Mode, duration: Duration) -> Result<()> {
+    pub(crate) fn lock(&mut self, name: &Arc<Name>, mode: Mode, duration: Duration) -> Result<()> {
         assert!(!self.temporary, "temporary tables are locked by nobody");
         let mut waiting = Waiting { timeout: self.timeout, tx: self.tx };
         if matches!(**name, Name::Global | Name::BackupLock) {
@@ -223,7 +223,7 @@ impl Ddl<'_> {
 
     /// Takes over what other statements have committed since the copy of the dictionary was made. Nothing of it is what this
     /// statement has locked.
-    pub(super) fn catch_up(&mut self) {
+    pub(crate) fn catch_up(&mut self) {
         let current = self.catalog.current();
         if current.number + 1 == self.next.number {
             return;
@@ -248,6 +248,13 @@ impl Ddl<'_> {
                         next.schemas.remove(name);
                     }
                 },
+                Touched::Routine(schema, key) => {
+                    let routine = self.next.schemas.get(schema).and_then(|s| s.routines.get(key)).cloned();
+                    match routine.filter(|_| next.schemas.contains_key(schema)) {
+                        Some(routine) => next.insert_routine(routine),
+                        None => next.remove_routine(schema, key),
+                    }
+                }
                 Touched::Table(schema, name) => {
                     next.remove_table(schema, name);
                     let table = self.next.schemas.get(schema).and_then(|s| s.tables.get(name)).cloned();

@@ -64,7 +64,7 @@ impl Gates {
             Name::Global => Some(&self.global),
             Name::Commit => Some(&self.commit),
             Name::Table(..) => Some(self.of_word(key)),
-            Name::BackupLock | Name::Schema(_) | Name::Rows(..) | Name::User(_) => None,
+            Name::BackupLock | Name::Schema(_) | Name::Rows(..) | Name::Routine(..) | Name::User(_) => None,
         }
     }
 }

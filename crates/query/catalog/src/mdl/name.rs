@@ -1,6 +1,7 @@
 //! What a metadata lock is on.
 
 use super::Mode;
+use crate::routine::RoutineKind;
 use foldhash::fast::FixedState;
 use std::hash::BuildHasher;
 use std::sync::Arc;
@@ -19,6 +20,8 @@ pub enum Name {
     /// The rows of a table that is not transactional: X by a statement that changes them, S by one that locks them to be read. Taken
     /// with the table itself locked already.
     Rows(Box<str>, Box<str>),
+    /// A procedure or function, existing or not, by schema and name in lower case.
+    Routine(RoutineKind, Box<str>, Box<str>),
     /// GET_LOCK; the name in lower case.
     User(Box<str>),
 }
@@ -36,6 +39,7 @@ impl Name {
             Name::Commit => "COMMIT",
             Name::Schema(_) => "SCHEMA",
             Name::Table(..) | Name::Rows(..) => "TABLE",
+            Name::Routine(kind, ..) => kind.word(),
             Name::User(_) => "USER LEVEL LOCK",
         }
     }
@@ -45,7 +49,9 @@ impl Name {
         match self {
             Name::Global | Name::BackupLock | Name::Commit => (None, None),
             Name::Schema(schema) => (Some(schema), None),
-            Name::Table(schema, table) | Name::Rows(schema, table) => (Some(schema), Some(table)),
+            Name::Table(schema, name) | Name::Rows(schema, name) | Name::Routine(_, schema, name) => {
+                (Some(schema), Some(name))
+            }
             Name::User(name) => (None, Some(name)),
         }
     }
@@ -59,6 +65,8 @@ impl Name {
             Name::Schema(_) => "Waiting for schema metadata lock",
             Name::Table(..) => "Waiting for table metadata lock",
             Name::Rows(..) => "Waiting for table level lock",
+            Name::Routine(RoutineKind::Procedure, ..) => "Waiting for stored procedure metadata lock",
+            Name::Routine(RoutineKind::Function, ..) => "Waiting for stored function metadata lock",
             Name::User(_) => "User lock",
         }
     }
