@@ -12,7 +12,7 @@ Each script runs on a connection of its own in an empty database `golden`. Lines
     -- differs: why         the next statement does not answer as MySQL does yet; an error here once it does
     -- on NAME              the following statements go to this connection (the first one is `main`)
 
-A result file repeats each statement and says: columns with types and rows, or what OK said, warnings, or the error."""
+A result file repeats each statement and says: columns with types and rows, or what OK said, for each answer of a procedure; warnings, or the error."""
 
 import pathlib
 import sys
@@ -97,6 +97,24 @@ def told(field):
     return f"@ {printed(field.name)}: {names} {field.length},{field.scale} {field.charsetnr} {field.flags:x}"
 
 
+def answer(statement, cursor):
+    """One result set, or what OK said."""
+    out, result = [], cursor._result
+    if cursor.description:
+        out.append("# " + " | ".join(column(f) for f in result.fields))
+        out += [told(f) for f in result.fields if statement.metadata]
+        shown = [f.name not in statement.hide for f in result.fields]
+        rows = ["\t".join(printed(v) if s else "?" for v, s in zip(row, shown)) for row in cursor.fetchall()]
+        return out + ["= " + row for row in (sorted(rows) if statement.sort else rows)]
+    info = result.message.decode() if isinstance(result.message, bytes) else result.message
+    # PyMySQL leaves the length before it.
+    info = info[1:] if info and ord(info[0]) == len(info) - 1 else info
+    words = [f"ok {result.affected_rows}"]
+    words += [f"id {result.insert_id}"] if result.insert_id else []
+    words += [info] if info else []
+    return [*out, "# " + " | ".join(words)]
+
+
 def run(statement, connection):
     """What the server answers, as lines."""
     cursor = connection.cursor()
@@ -108,21 +126,16 @@ def run(statement, connection):
         code, message = error.args[0], error.args[1]
         # Where a syntax error is seen differs from version to version.
         return [f"! ERROR {code}" + ("" if code == 1064 else f" {printed(message)}")]
-    out, result = [], cursor._result
-    if cursor.description:
-        out.append("# " + " | ".join(column(f) for f in result.fields))
-        out += [told(f) for f in result.fields if statement.metadata]
-        shown = [f.name not in statement.hide for f in result.fields]
-        rows = ["\t".join(printed(v) if s else "?" for v, s in zip(row, shown)) for row in cursor.fetchall()]
-        out += ["= " + row for row in (sorted(rows) if statement.sort else rows)]
-    else:
-        info = result.message.decode() if isinstance(result.message, bytes) else result.message
-        # PyMySQL leaves the length before it.
-        info = info[1:] if info and ord(info[0]) == len(info) - 1 else info
-        words = [f"ok {result.affected_rows}"]
-        words += [f"id {result.insert_id}"] if result.insert_id else []
-        words += [info] if info else []
-        out.append("# " + " | ".join(words))
+    out = []
+    while True:
+        out += answer(statement, cursor)
+        result = cursor._result
+        try:
+            if not cursor.nextset():
+                break
+        except pymysql.err.MySQLError as error:
+            code, message = error.args[0], error.args[1]
+            return [*out, f"! ERROR {code} {printed(message)}"]
     if result.warning_count and "warnings" not in statement.hide:
         cursor.execute("SHOW WARNINGS")
         out += [f"! {printed(level)} {code} {printed(message)}" for level, code, message in cursor.fetchall()]

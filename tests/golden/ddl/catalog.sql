@@ -54,9 +54,7 @@ SHOW CREATE DATABASE golden;
 SHOW TRIGGERS;
 -- differs: column types
 SHOW EVENTS;
--- differs: column types
 SHOW PROCEDURE STATUS WHERE Db = 'golden';
--- differs: column types
 SHOW FUNCTION STATUS WHERE Db = 'golden';
 SHOW CHARACTER SET LIKE 'utf8mb4';
 SHOW COLLATION LIKE 'utf8mb4_0900_ai_ci';

@@ -194,7 +194,6 @@ SELECT nosuch FROM t;
 SHOW ERRORS;
 SHOW COUNT(*) ERRORS;
 SELECT @@error_count, @@warning_count;
--- differs: type of a column: MySQL's is STRING, TEXT, TIMESTAMP
 SHOW PROCEDURE STATUS LIKE 'nosuch';
 SHOW CREATE PROCEDURE nosuch;
 SHOW CREATE TRIGGER nosuch;

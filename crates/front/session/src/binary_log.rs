@@ -160,6 +160,14 @@ impl State {
         }
     }
 
+    /// The same of a statement that was parsed before.
+    #[inline]
+    pub(crate) fn note_source(&mut self, parsed: &Parsed) {
+        if self.keeps_text {
+            self.note_text(parsed.source());
+        }
+    }
+
     /// Is `binlog_rows_query_log_events` on?
     pub(crate) fn tells_text(&self) -> bool {
         self.server.binlog.is_some() && self.vars.bool(ROWS_QUERY)

@@ -208,6 +208,14 @@ fn kind_within(parsed: &Parsed, statement: &Statement) -> &'static str {
         Statement::Do(_) => "do",
         Statement::LoadData(_) => "load",
         Statement::Call { .. } => "call_procedure",
+        Statement::Signal(signal) => {
+            if signal.resignal {
+                "resignal"
+            } else {
+                "signal"
+            }
+        }
+        Statement::GetDiagnostics(_) => "get_diagnostics",
         Statement::Explain(explain) => match &explain.target {
             ExplainTarget::Query(_) => "select",
             ExplainTarget::Statement(inner) => kind_within(parsed, inner),
@@ -290,6 +298,20 @@ fn kind_of_definition(statement: &Statement) -> Option<&'static str> {
         // ALTER VIEW too.
         Statement::CreateView(_) => "create_view",
         Statement::DropView { .. } => "drop_view",
+        Statement::CreateRoutine(create) => {
+            if create.function {
+                "create_function"
+            } else {
+                "create_procedure"
+            }
+        }
+        Statement::AlterRoutine(alter) => {
+            if alter.function {
+                "alter_function"
+            } else {
+                "alter_procedure"
+            }
+        }
         Statement::DropProgram { kind, .. } => match kind {
             ProgramKind::Procedure => "drop_procedure",
             ProgramKind::Function => "drop_function",

@@ -15,6 +15,7 @@ use crate::needs::Action;
 use crate::panics::{self, Panicked};
 use crate::prepared::Statements;
 use crate::process::{Doing, Entry};
+use crate::program::Programs;
 use crate::run::{PlanCache, lexer_mode};
 use crate::sink::gone;
 use crate::state::State;
@@ -142,6 +143,7 @@ pub struct Session {
     pub(crate) handlers: Vec<exec::handler::Handler>,
     pub(crate) bound: Bound,
     pub(crate) plans: PlanCache,
+    pub(crate) programs: Programs,
     pub(crate) counters: SessionCounters,
     /// What changes, for clients that asked.
     pub(crate) tracking: Tracking,
@@ -210,6 +212,7 @@ impl Session {
             handlers: Vec::new(),
             bound: Bound::default(),
             plans: PlanCache::default(),
+            programs: Programs::default(),
             counters: SessionCounters::new(),
             tracking,
             more: false,
@@ -268,6 +271,10 @@ impl Session {
 
     /// An OK packet for a statement without result set.
     pub(crate) fn ok(&mut self, out: &mut Output, outcome: &Outcome) -> Result<()> {
+        // The statements of a program have one answer, that of CALL.
+        if !self.programs.calls.is_empty() {
+            return Ok(());
+        }
         let status = self.status(self.more);
         let changes = self.changes(out);
         let changes = changes.as_ref().map(Changes::list).unwrap_or_default();
@@ -406,6 +413,7 @@ impl Session {
         while !self.hinted.is_empty() {
             self.end_hints();
         }
+        self.abandon_programs();
         self.end_deadline(None);
         self.xa_over();
         self.rollback_all();
@@ -679,6 +687,7 @@ impl Session {
         self.handlers.clear();
         self.drop_statements();
         self.plans.clear();
+        self.programs = Programs::default();
         self.transaction = TransactionState::default();
         self.state.reset();
         self.tracking = Tracking::new(&self.state.vars);

@@ -384,19 +384,25 @@ impl Session {
                 self.drop_views(parsed, *if_exists, names)?;
                 plain()
             }
+            Statement::CreateRoutine(create) => {
+                self.create_routine(parsed, create)?;
+                plain()
+            }
+            Statement::AlterRoutine(alter) => {
+                self.alter_routine(parsed, alter)?;
+                plain()
+            }
+            Statement::DropProgram { kind: ProgramKind::Procedure, if_exists, name } => {
+                self.drop_routine(parsed, false, *if_exists, *name)?;
+                plain()
+            }
+            Statement::DropProgram { kind: ProgramKind::Function, if_exists, name } => {
+                self.drop_routine(parsed, true, *if_exists, *name)?;
+                plain()
+            }
             Statement::DropProgram { kind, if_exists, name } => {
                 self.missing_program(parsed, *kind, *if_exists, *name)?;
                 plain()
-            }
-            Statement::Call { name, .. } => {
-                let (schema, name) = self.object(parsed, *name)?;
-                self.may_use_program(Action::Execute, "execute", &schema, &name)?;
-                Err(err!(1305, "PROCEDURE", format!("{schema}.{name}")))
-            }
-            Statement::AlterRoutine(alter) => {
-                let kind = if alter.function { ProgramKind::Function } else { ProgramKind::Procedure };
-                self.missing_program(parsed, kind, false, alter.name)?;
-                plain("alter_program")
             }
             Statement::AlterTable(alter) => {
                 let outcome = self.alter_table(parsed, alter)?;
@@ -609,13 +615,13 @@ impl Session {
     }
 
     /// Error 1370.
-    fn may_use_program(&self, action: Action, command: &str, schema: &str, name: &str) -> Result<()> {
+    pub(crate) fn may_use_program(&self, action: Action, command: &str, schema: &str, name: &str) -> Result<()> {
         let account = &self.access().account().name;
         self.need_in(action, schema)
             .map_err(|_| err!(1370, command, account.user, account.host, format!("{schema}.{name}")))
     }
 
-    /// DROP and ALTER of what none can be made of: there is none of that name. Errors 1305, 1360, 1539.
+    /// DROP and ALTER of events and triggers, of which there are none. Errors 1305, 1360, 1539.
     pub(crate) fn missing_program(
         &mut self,
         parsed: &Parsed,
@@ -625,21 +631,16 @@ impl Session {
     ) -> Result<()> {
         let (schema, name) = self.object(parsed, name)?;
         match kind {
-            ProgramKind::Procedure | ProgramKind::Function => {
-                self.may_use_program(Action::AlterRoutine, "alter routine", &schema, &name)?;
-            }
             ProgramKind::Event => self.need_in(Action::Event, &schema)?,
             // Which table it would be of is not known.
-            ProgramKind::Trigger => {}
+            _ => {}
         }
         self.commit_all()?;
         self.dictionary().check_writable(&schema)?;
         let missing = match kind {
-            ProgramKind::Procedure => err!(1305, "PROCEDURE", format!("{schema}.{name}")),
-            ProgramKind::Function => err!(1305, "FUNCTION", format!("{schema}.{name}")),
-            ProgramKind::Trigger => err!(1360),
             ProgramKind::Event if if_exists => err!(1305, "Event", name),
             ProgramKind::Event => SqlError::new(1539, format!("Unknown event '{name}'")),
+            _ => err!(1360),
         };
         if !if_exists {
             return Err(missing);
@@ -894,6 +895,8 @@ fn found_it_done(statement: &Statement) -> bool {
     match statement {
         Statement::CreateDatabase(create) => create.if_not_exists,
         Statement::DropDatabase { if_exists, .. } | Statement::DropView { if_exists, .. } => *if_exists,
+        Statement::CreateRoutine(create) => create.if_not_exists,
+        Statement::DropProgram { if_exists, .. } => *if_exists,
         Statement::CreateTable(create) => {
             let alone = matches!(create.body, CreateTableBody::Columns { select: None, .. });
             alone && create.if_not_exists && !create.temporary
@@ -917,9 +920,6 @@ fn statement_words(statement: &Statement) -> &'static str {
     match statement {
         Statement::TableMaintenance(_) => "table maintenance statements",
         Statement::Restart => "RESTART",
-        Statement::CreateRoutine(_) => "stored programs",
-        Statement::Signal(_) => "SIGNAL and RESIGNAL",
-        Statement::GetDiagnostics(_) => "GET DIAGNOSTICS",
         _ => "this statement",
     }
 }

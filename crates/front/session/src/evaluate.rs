@@ -147,6 +147,9 @@ impl Session {
 
     /// The value of an expression; `text` is where it stands in the statement.
     pub(crate) fn evaluate(&mut self, parsed: &Parsed, id: ExprId, text: &[u8]) -> Result<(Value<'static>, DataType)> {
+        if let Some(given) = self.programs.given.take() {
+            return Ok(given);
+        }
         if let Some(value) = literal(parsed, id) {
             return Ok(value);
         }

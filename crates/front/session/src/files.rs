@@ -144,7 +144,7 @@ impl Session {
 
     fn run_load(&mut self, planned: &mut Planned, file: Box<dyn Read + Send>, out: &mut Output) -> Result<Done> {
         self.state.file = Some(file);
-        self.state.note_text(planned.parsed.source());
+        self.state.note_source(&planned.parsed);
         let result = self.run(planned, &[], RowFormat::Text, out);
         self.state.file = None;
         result

@@ -50,6 +50,7 @@ pub(crate) enum Action {
     ImportTable,
     ListColumns,
     // Stored programs.
+    CreateRoutine,
     AlterRoutine,
     Execute,
     Event,
@@ -215,6 +216,7 @@ const NEEDS: &[Need] = &[
     row(A::ForeignServer, Server(&[Static(P::SUPER)]), "15.1.18"),
     row(A::ImportTable, Server(&[Static(P::FILE)]), "15.2.6"),
     row(A::ListColumns, Known(P::SELECT), "15.7.7.6"),
+    row(A::CreateRoutine, Schema(P::CREATE_ROUTINE), "15.1.17"),
     row(A::AlterRoutine, Schema(P::ALTER_ROUTINE), "15.1.29"),
     row(A::Execute, Schema(P::EXECUTE), "15.2.1"),
     row(A::Event, Schema(P::EVENT), "15.1.25"),

@@ -5,7 +5,7 @@ use crate::com::com_index;
 use crate::command::{Done, Session};
 use crate::evaluate::Bound;
 use crate::process::Doing;
-use crate::run::{Planned, is_planned, lexer_mode, parse_error};
+use crate::run::{Planned, is_interpreted, is_planned, lexer_mode, parse_error};
 use crate::sink::{MemorySink, gone, wire_column};
 use crate::variables::{VarId, id};
 use exec::parameter::{self, Parameter};
@@ -42,7 +42,7 @@ pub(crate) struct Stmt {
 enum Body {
     Planned(Box<Planned>),
     /// A statement that the executor does not run.
-    Other(Box<Parsed>),
+    Other(Arc<Parsed>),
 }
 
 struct Cursor {
@@ -176,7 +176,7 @@ impl Session {
             planned.prepared.foresee(&mut self.tx, &mut self.state)?;
             Body::Planned(Box::new(planned))
         } else {
-            Body::Other(Box::new(parsed))
+            Body::Other(Arc::new(parsed))
         };
         // Relaxed: a count that orders nothing.
         self.server.prepared.fetch_add(1, Ordering::Relaxed);
@@ -288,7 +288,7 @@ impl Session {
                 Ok(Done::Answered)
             }
             Body::Planned(planned) => {
-                self.state.note_text(planned.parsed.source());
+                self.state.note_source(&planned.parsed);
                 observe::increment(planned.com);
                 self.run(planned, values, RowFormat::Binary, out)
             }
@@ -302,9 +302,9 @@ impl Session {
     }
 
     /// A statement that the executor does not run, with its parameters. Error 1235 where it has no place for them.
-    fn obey_with(&mut self, parsed: &Parsed, values: &[Value<'_>], out: &mut Output) -> Result<Done> {
+    fn obey_with(&mut self, parsed: &Arc<Parsed>, values: &[Value<'_>], out: &mut Output) -> Result<Done> {
         let takes = match &parsed.statement {
-            Statement::Set(_) | Statement::CreateTable(_) => true,
+            Statement::Set(_) | Statement::CreateTable(_) | Statement::Call { .. } => true,
             Statement::Show(show) => matches!(show.filter, ShowFilter::Where(_)),
             _ => false,
         };
@@ -312,7 +312,10 @@ impl Session {
             return Err(err!(1235, "parameters in this statement"));
         }
         self.bound = Bound { values: values.iter().map(|v| v.clone().into_owned()).collect(), read: 0 };
-        let result = self.obey(parsed, false, out);
+        let result = match is_interpreted(&parsed.statement) {
+            true => self.interpret(Arc::clone(parsed), out),
+            false => self.obey(parsed, false, out),
+        };
         self.bound = Bound::default();
         result
     }
@@ -424,7 +427,7 @@ impl Session {
         }
         let result = match &mut stmt.body {
             Body::Planned(planned) if planned.prepared.param_count() == values.len() => {
-                self.state.note_text(planned.parsed.source());
+                self.state.note_source(&planned.parsed);
                 observe::increment(planned.com);
                 self.bind(planned, values, is_binary).and_then(|()| self.run(planned, values, RowFormat::Text, out))
             }

@@ -283,6 +283,19 @@ impl Session {
     }
 
     /// What the account `user@host` may do now: looked up once, then one load. Error 1449.
+    /// The same, for as long as a routine runs as its definer.
+    pub(crate) fn take_definer(&mut self, definer: &str) -> Result<Access> {
+        let found: *const Access = self.definer_access(definer)?;
+        let at = self.definers.iter().position(|a| std::ptr::eq(a, found)).expect("looked up above");
+        Ok(self.definers.swap_remove(at))
+    }
+
+    pub(crate) fn keep_definer(&mut self, definer: Access) {
+        if !self.definers.iter().any(|a| a.account().name == definer.account().name) {
+            self.definers.push(definer);
+        }
+    }
+
     fn definer_access(&mut self, definer: &str) -> Result<&Access> {
         let (user, host) = definer.rsplit_once('@').unwrap_or((definer, ""));
         let accounts = &self.server.accounts;

@@ -20,6 +20,7 @@ use catalog::{Pin, Version, Waiting};
 use engine::Isolation;
 use exec::parameter;
 use exec::plan::hints::StatementHints;
+use exec::program::Form;
 use exec::{Outcome, Prepared, RowSink, Stage, TableUse, Uses};
 use observe::{Counter, CounterId};
 use protocol::{Capabilities, Output, RowFormat};
@@ -49,8 +50,10 @@ const NEVER: u64 = u64::MAX;
 
 /// A statement for the executor: its tree, its plan for one version of the dictionary, and the metadata locks that it takes.
 pub(crate) struct Planned {
-    pub parsed: Parsed,
+    pub parsed: Arc<Parsed>,
     pub prepared: Prepared,
+    /// How a part of a stored program is planned.
+    form: Option<Box<Form>>,
     /// Its stored tables.
     pub pins: Vec<Pin>,
     /// It changes rows of stored tables, or locks them exclusively.
@@ -158,6 +161,11 @@ pub(crate) fn is_planned(statement: &Statement) -> bool {
         Statement::Explain(e) => !matches!(e.target, ExplainTarget::Connection(_)),
         _ => false,
     }
+}
+
+/// Is it the interpreter's of stored programs?
+pub(crate) fn is_interpreted(statement: &Statement) -> bool {
+    matches!(statement, Statement::Call { .. } | Statement::Signal(_) | Statement::GetDiagnostics(_))
 }
 
 fn stage_of(statement: &Statement) -> Stage {
@@ -366,10 +374,22 @@ impl Session {
 
     /// Plans a statement of the executor's for the dictionary as of now, and checks privileges.
     pub(crate) fn plan(&mut self, parsed: Parsed, types: &[DataType]) -> Result<Planned> {
+        self.plan_as(Arc::new(parsed), types, None)
+    }
+
+    /// The same of a part of a stored program.
+    pub(crate) fn plan_part(&mut self, parsed: Arc<Parsed>, form: Form) -> Result<Planned> {
+        self.plan_as(parsed, &[], Some(Box::new(form)))
+    }
+
+    fn plan_as(&mut self, parsed: Arc<Parsed>, types: &[DataType], form: Option<Box<Form>>) -> Result<Planned> {
         self.refuse_expired()?;
         let version = self.dictionary();
         let hinted = hints::of(&parsed);
-        let prepared = self.under_hints(hinted.as_deref(), |s| Prepared::new(&parsed, &version, &mut s.state, types));
+        let prepared = self.under_hints(hinted.as_deref(), |s| match &form {
+            None => Prepared::new(&parsed, &version, &mut s.state, types),
+            Some(form) => Prepared::in_program(&parsed, &version, &mut s.state, form),
+        });
         let prepared = prepared.map_err(|e| {
             let e = self.missing_table(&parsed, &version, e);
             self.denied_or(&parsed, self.missing_or_unlocked(e))
@@ -387,6 +407,7 @@ impl Session {
         let planned = Planned {
             parsed,
             prepared,
+            form,
             pins,
             changes,
             readable_since,
@@ -431,8 +452,11 @@ impl Session {
 
     fn replan(&mut self, planned: &mut Planned, types: &[DataType]) -> Result<()> {
         let version = self.dictionary();
-        let Planned { hinted, parsed, .. } = &*planned;
-        let prepared = self.under_hints(hinted.as_deref(), |s| Prepared::new(parsed, &version, &mut s.state, types));
+        let Planned { hinted, parsed, form, .. } = &*planned;
+        let prepared = self.under_hints(hinted.as_deref(), |s| match form {
+            None => Prepared::new(parsed, &version, &mut s.state, types),
+            Some(form) => Prepared::in_program(parsed, &version, &mut s.state, form),
+        });
         let mut prepared = prepared.map_err(|e| self.denied_or(parsed, self.missing_or_unlocked(e)))?;
         check_schemas(&prepared, &version)?;
         if !types.is_empty() {
@@ -884,12 +908,15 @@ impl Session {
             self.state.note_parsed(&parsed);
             let mut planned = self.plan_to_run(parsed, &[])?;
             self.log_plan(planned.prepared.uses_no_index());
-            self.state.note_text(planned.parsed.source());
+            self.state.note_source(&planned.parsed);
             observe::increment(planned.com);
             return self.run(&mut planned, &[], RowFormat::Text, out);
         }
         if matches!(parsed.statement, Statement::LoadData(_)) {
             return self.load_data(parsed, out);
+        }
+        if is_interpreted(&parsed.statement) {
+            return self.interpret(Arc::new(parsed), out);
         }
         self.obey(&parsed, true, out)
     }

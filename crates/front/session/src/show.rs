@@ -6,13 +6,15 @@ use crate::com::COM;
 use crate::command::{Done, Session};
 use crate::evaluate::{literal, where_text};
 use crate::needs::Action;
+use crate::routine::kind_of;
 use crate::run::{lexer_mode, parse_error, pins_of};
 use crate::sink::WireSink;
-use crate::state::Condition;
 use crate::tls::own_status;
 use crate::variables::{VarId, id};
 use accounts::{AccountName, Privileges};
+use catalog::RoutineKind;
 use catalog::Version;
+use exec::program::Condition;
 use exec::{ColumnMeta, Env, Outcome, Prepared, RowSink};
 use inspect::{Rows, VirtualRows, show};
 use observe::Counter;
@@ -46,7 +48,7 @@ impl Session {
         let mut accounts = self.server.accounts.access(access.account().name.clone(), "");
         accounts.set_roles(access.active_roles().to_vec(), Vec::new());
         let accounts = Arc::new(accounts);
-        let (of_columns, of_views) = (Arc::clone(&accounts), Arc::clone(&accounts));
+        let (of_columns, of_views, of_routines) = (Arc::clone(&accounts), Arc::clone(&accounts), Arc::clone(&accounts));
         inspect::Context {
             version: self.temporary.over(self.catalog.peek()),
             engine: Arc::clone(&self.server.engine),
@@ -86,6 +88,11 @@ impl Session {
             shows_views: Box::new(move |schema, view| {
                 of_views.table(schema, view).has(Privileges::SHOW_VIEW)
                     && of_views.table_or_columns(schema, view).has(Privileges::SELECT)
+            }),
+            shows_routines: access.has_dynamic("SHOW_ROUTINE") || access.global().has(Privileges::SELECT),
+            sees_routines: Box::new(move |schema, _| {
+                let any = [Privileges::EXECUTE, Privileges::CREATE_ROUTINE, Privileges::ALTER_ROUTINE];
+                any.into_iter().any(|p| of_routines.schema(schema).has(p))
             }),
             rights: inspect::Rights {
                 directory: self.server.accounts.directory(),
@@ -188,8 +195,11 @@ impl Session {
                 self.warn_of_view(&cx, &schema, &name);
                 show::create_view_of(&cx, &schema, &name)?
             }
-            ShowWhat::CreateProcedure(name) => return Err(err!(1305, "PROCEDURE", parsed.name(name.name))),
-            ShowWhat::CreateFunction(name) => return Err(err!(1305, "FUNCTION", parsed.name(name.name))),
+            what @ (ShowWhat::CreateProcedure(name) | ShowWhat::CreateFunction(name)) => {
+                let kind = kind_of(matches!(what, ShowWhat::CreateFunction(_)));
+                let (schema, name) = self.object(parsed, *name)?;
+                inspect::routines::show_create(&cx, &schema, kind, &name)?
+            }
             ShowWhat::CreateTrigger(_) => return Err(err!(1360)),
             ShowWhat::CreateEvent(name) => {
                 self.need_in(Action::Event, &self.schema_of(parsed, name.schema)?)?;
@@ -245,7 +255,8 @@ impl Session {
                 self.need_in(Action::ShowEvents, &self.schema_of(parsed, *schema)?)?;
                 show::empty(show::EVENTS)
             }
-            ShowWhat::ProcedureStatus | ShowWhat::FunctionStatus => show::empty(show::ROUTINES),
+            ShowWhat::ProcedureStatus => inspect::routines::status(&cx, RoutineKind::Procedure),
+            ShowWhat::FunctionStatus => inspect::routines::status(&cx, RoutineKind::Function),
             what @ (ShowWhat::BinaryLogs
             | ShowWhat::BinaryLogStatus
             | ShowWhat::Replicas

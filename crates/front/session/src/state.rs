@@ -10,6 +10,7 @@ use crate::time_zone::TimeZone;
 use crate::variables::{Globals, Scope, SessionVariables, VARIABLES, Val, VarId, id};
 use catalog::VirtualContext;
 use exec::context::LoadedFile;
+use exec::program::Condition;
 use exec::{Env, Stage};
 use sql::ast::Parsed;
 use std::collections::HashMap;
@@ -47,14 +48,6 @@ const COMPUTED: [VarId; 9] = [
 
 /// Bytes that all user variables of a session may take.
 const USER_VARIABLE_BYTES_MAX: usize = 64 << 20;
-
-/// One line of SHOW WARNINGS.
-#[derive(Clone, Debug)]
-pub(crate) struct Condition {
-    pub level: &'static str,
-    pub code: u16,
-    pub message: String,
-}
 
 pub(crate) struct State {
     pub server: Arc<Server>,
@@ -234,8 +227,12 @@ impl State {
     }
 
     /// A failed statement's error is a condition too.
+    /// A program may have noted it, and what it knew of it.
     pub fn note_error(&mut self, error: &SqlError) {
-        self.condition("Error", error.code, error.message.clone());
+        let noted = |c: &Condition| c.is_error() && c.code == error.code && c.message == error.message;
+        if !self.warnings.last().is_some_and(noted) {
+            self.add_condition(Condition::of_error(error));
+        }
     }
 
     /// Warns of what the statement says that is deprecated.
@@ -251,10 +248,14 @@ impl State {
         if level == "Note" && !self.vars.bool(SQL_NOTES) {
             return;
         }
+        self.add_condition(Condition::new(level, code, message));
+    }
+
+    pub fn add_condition(&mut self, condition: Condition) {
         self.warning_count += 1;
-        self.error_count += u64::from(level == "Error");
+        self.error_count += u64::from(condition.is_error());
         if (self.warnings.len() as u64) < self.vars.uint(MAX_ERROR_COUNT) {
-            self.warnings.push(Condition { level, code, message });
+            self.warnings.push(condition);
         }
     }
 

@@ -379,8 +379,14 @@ impl Session {
         };
         if let Some(kind) = kind {
             return Err(match level {
-                // There are none.
-                PrivilegeLevel::Object(routine) => err!(1305, kind, parsed.name(routine.name)),
+                PrivilegeLevel::Object(routine) => {
+                    let (schema, name) = self.object(parsed, routine)?;
+                    let of_kind = crate::routine::kind_of(kind == "FUNCTION");
+                    match self.server.catalog.current().routine(&schema, of_kind, &name) {
+                        Some(_) => crate::define::unsupported("privileges on routines"),
+                        None => err!(1305, kind, name),
+                    }
+                }
                 _ => err!(1144),
             });
         }

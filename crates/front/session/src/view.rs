@@ -126,7 +126,7 @@ impl Session {
     }
 
     /// `user@host` of the DEFINER clause. Errors 1227.
-    fn definer(&mut self, parsed: &Parsed, account: Option<Account>) -> Result<String> {
+    pub(crate) fn definer(&mut self, parsed: &Parsed, account: Option<Account>) -> Result<String> {
         let own = self.access().account().name.clone();
         let name = match account {
             None | Some(Account::Current) => own.clone(),

@@ -6,9 +6,10 @@ use crate::expr::Expr;
 use crate::expr::compare::{TemporalParam, check_temporal, held_by_column};
 use crate::parameter::Parameter;
 use crate::plan::{Planner, constant::Foreseen, figures::Figures, node::Body};
+use crate::program::Form;
 pub use crate::run::beside::Uses;
 use crate::run::subquery::Subquery;
-use crate::run::{PlainReads, Run, Statement};
+use crate::run::{Frame, PlainReads, Run, Scope, Statement};
 use catalog::{Table, Version};
 use engine::Transaction;
 use sql::ast::{self, OnDuplicate, Parsed, QueryId};
@@ -111,6 +112,7 @@ pub struct Prepared {
     catalog_version: u64,
     param_count: usize,
     columns: Vec<ColumnMeta>,
+    value_types: Box<[DataType]>,
     tables: Vec<TableUse>,
     rights: Vec<ViewRight>,
     writes: bool,
@@ -240,6 +242,17 @@ impl Prepared {
         }
     }
 
+    /// A part of a stored program, or a statement whose expressions' values are wanted. Errors as [`Prepared::new`].
+    pub fn in_program(stmt: &Parsed, version: &Arc<Version>, env: &mut dyn Env, form: &Form) -> Result<Prepared> {
+        Prepared::plan(stmt, version, env, &form.params, &|planner| {
+            planner.locals = Arc::clone(&form.locals);
+            match &form.values {
+                Some(values) => planner.wanted_values(values),
+                None => planner.statement(),
+            }
+        })
+    }
+
     fn finish(
         stmt: &Parsed,
         version: &Arc<Version>,
@@ -267,6 +280,7 @@ impl Prepared {
             q.plan.print(1, &mut outline);
         }
         let columns = body.columns().to_vec();
+        let value_types = body.value_types();
         let writes =
             !matches!(body, Body::Query(..) | Body::OneRow(_) | Body::Values(_) | Body::Do(_) | Body::Explain(_));
         let explains = matches!(body, Body::Explain(_));
@@ -283,6 +297,7 @@ impl Prepared {
             catalog_version: version.number,
             param_count: stmt.param_count as usize,
             columns,
+            value_types,
             writes,
             plain_reads: plain_reads(stmt),
             explains,
@@ -351,6 +366,53 @@ impl Prepared {
     /// The result set's columns; empty for a statement without one.
     pub fn columns(&self) -> &[ColumnMeta] {
         &self.columns
+    }
+
+    /// Types of what a program takes: of the values of expressions, or of the row of SELECT INTO.
+    pub fn value_types(&self) -> &[DataType] {
+        &self.value_types
+    }
+
+    /// The value of the only expression, as a variable like the column holds it. There are no tables. Errors as of a column.
+    pub fn assign(
+        &mut self,
+        tx: &mut Transaction,
+        params: &[Value<'_>],
+        env: &mut dyn Env,
+        column: &catalog::Column,
+    ) -> Result<Value<'static>> {
+        with_stack(self.room, || {
+            let run = self.begin_values(tx, params, env)?;
+            run.strict.set(run.sql_mode.is_strict());
+            let (frame, e) = (Frame::new(Vec::new(), Vec::new()), &self.statement.values()[0]);
+            let value = e.eval(&run, Scope::new(&frame, None))?;
+            run.check_strict()?;
+            Ok(crate::program::stored(value, &e.ty, column, &run)?.into_owned())
+        })
+    }
+
+    /// Is the only expression true? There are no tables.
+    pub fn holds(&mut self, tx: &mut Transaction, params: &[Value<'_>], env: &mut dyn Env) -> Result<bool> {
+        with_stack(self.room, || {
+            let run = self.begin_values(tx, params, env)?;
+            let frame = Frame::new(Vec::new(), Vec::new());
+            Ok(self.statement.values()[0].eval_bool(&run, Scope::new(&frame, None))? == Some(true))
+        })
+    }
+
+    fn begin_values<'x>(
+        &'x self,
+        tx: &'x mut Transaction,
+        params: &'x [Value<'x>],
+        env: &'x mut dyn Env,
+    ) -> Result<Run<'x>> {
+        let mut run = Run::new(tx, env, params, &self.subqueries);
+        run.foreseen = &self.foreseen;
+        run.reads_nothing = true;
+        if !self.begins_plainly {
+            self.begin(&run, params)?;
+        }
+        Ok(run)
     }
 
     pub fn tables(&self) -> &[TableUse] {

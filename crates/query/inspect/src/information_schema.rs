@@ -60,6 +60,7 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("INNODB_VIRTUAL", All(innodb::virtual_columns)),
     ("KEYWORDS", All(keywords)),
     ("KEY_COLUMN_USAGE", ByTable(key_column_usage)),
+    ("PARAMETERS", All(crate::routines::parameters)),
     ("PARTITIONS", ByTable(partitions)),
     ("PLUGINS", All(crate::plugins::plugins)),
     ("PROCESSLIST", All(processlist)),
@@ -67,6 +68,7 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("RESOURCE_GROUPS", All(crate::threads::resource_groups)),
     ("ROLE_COLUMN_GRANTS", All(grants::role_column_grants)),
     ("ROLE_TABLE_GRANTS", All(grants::role_table_grants)),
+    ("ROUTINES", All(crate::routines::routines)),
     ("SCHEMATA", All(schemata)),
     ("SCHEMATA_EXTENSIONS", All(schemata_extensions)),
     ("SCHEMA_PRIVILEGES", All(grants::schema_privileges)),
@@ -281,8 +283,43 @@ pub(crate) fn extra(column: &Column) -> String {
     words.join(" ")
 }
 
-fn columns(cx: &Context, table: &Arc<Table>, out: &mut Vec<Row>) -> Result<()> {
+/// CHARACTER_MAXIMUM_LENGTH, CHARACTER_OCTET_LENGTH, NUMERIC_PRECISION, NUMERIC_SCALE, DATETIME_PRECISION, CHARACTER_SET_NAME,
+/// COLLATION_NAME of a type.
+pub(crate) fn type_figures(t: &types::DataType) -> [Value<'static>; 7] {
     use TypeKind::*;
+    let is_string = t.kind.is_bytes() && t.kind != Json || matches!(t.kind, Enum | Set);
+    let (chars, bytes) = match is_string {
+        true if t.kind.is_blob() => (uint(t.max_bytes()), uint(t.max_bytes())),
+        // Of the longest member, or of all with their commas.
+        true if matches!(t.kind, Enum | Set) => {
+            let chars = u64::from(t.length);
+            (uint(chars), uint(chars * u64::from(t.collation.charset().mbmaxlen())))
+        }
+        true => (uint(t.length.into()), uint(t.max_bytes().max(t.length.into()))),
+        false => (Value::Null, Value::Null),
+    };
+    let (precision, scale) = match t.kind {
+        TinyInt => (uint(3), uint(0)),
+        SmallInt => (uint(5), uint(0)),
+        MediumInt => (uint(7), uint(0)),
+        Int => (uint(10), uint(0)),
+        BigInt => (uint(if t.unsigned { 20 } else { 19 }), uint(0)),
+        Decimal => (uint(t.length.into()), uint(t.decimals.into())),
+        Float | Double if t.decimals != DECIMALS_NOT_FIXED => (uint(t.length.into()), uint(t.decimals.into())),
+        Float => (uint(12), Value::Null),
+        Double => (uint(22), Value::Null),
+        Bit => (uint(t.length.into()), Value::Null),
+        _ => (Value::Null, Value::Null),
+    };
+    let digits = if matches!(t.kind, Time | DateTime | Timestamp) { uint(t.decimals.into()) } else { Value::Null };
+    let (charset, collation) = match has_charset(t) {
+        true => (word(t.collation.charset().name()), word(t.collation.info().name)),
+        false => (Value::Null, Value::Null),
+    };
+    [chars, bytes, precision, scale, digits, charset, collation]
+}
+
+fn columns(cx: &Context, table: &Arc<Table>, out: &mut Vec<Row>) -> Result<()> {
     if crate::invalid_view(&cx.version, table).is_some() {
         return Ok(());
     }
@@ -292,35 +329,7 @@ fn columns(cx: &Context, table: &Arc<Table>, out: &mut Vec<Row>) -> Result<()> {
             continue;
         }
         let t = &column.data_type;
-        let is_string = t.kind.is_bytes() && t.kind != Json || matches!(t.kind, Enum | Set);
-        let (chars, bytes) = match is_string {
-            true if t.kind.is_blob() => (uint(t.max_bytes()), uint(t.max_bytes())),
-            // Of the longest member, or of all with their commas.
-            true if matches!(t.kind, Enum | Set) => {
-                let chars = u64::from(t.length);
-                (uint(chars), uint(chars * u64::from(t.collation.charset().mbmaxlen())))
-            }
-            true => (uint(t.length.into()), uint(t.max_bytes().max(t.length.into()))),
-            false => (Value::Null, Value::Null),
-        };
-        let (precision, scale) = match t.kind {
-            TinyInt => (uint(3), uint(0)),
-            SmallInt => (uint(5), uint(0)),
-            MediumInt => (uint(7), uint(0)),
-            Int => (uint(10), uint(0)),
-            BigInt => (uint(if t.unsigned { 20 } else { 19 }), uint(0)),
-            Decimal => (uint(t.length.into()), uint(t.decimals.into())),
-            Float | Double if t.decimals != DECIMALS_NOT_FIXED => (uint(t.length.into()), uint(t.decimals.into())),
-            Float => (uint(12), Value::Null),
-            Double => (uint(22), Value::Null),
-            Bit => (uint(t.length.into()), Value::Null),
-            _ => (Value::Null, Value::Null),
-        };
-        let digits = if matches!(t.kind, Time | DateTime | Timestamp) { uint(t.decimals.into()) } else { Value::Null };
-        let (charset, collation) = match has_charset(t) {
-            true => (word(t.collation.charset().name()), word(t.collation.info().name)),
-            false => (Value::Null, Value::Null),
-        };
+        let [chars, bytes, precision, scale, digits, charset, collation] = type_figures(t);
         out.push(vec![
             word("def"),
             text(&table.schema),

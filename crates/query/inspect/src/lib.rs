@@ -17,6 +17,7 @@ mod locks;
 mod mysql;
 mod performance_schema;
 pub mod plugins;
+pub mod routines;
 pub mod show;
 mod threads;
 mod view_check;
@@ -223,6 +224,10 @@ pub struct Context {
     pub visible: Visible,
     /// Has the session SHOW VIEW on this view?
     pub shows_views: Visible,
+    /// May the session know of the routines of this schema, whoever has made them?
+    pub sees_routines: Visible,
+    /// May it read all of them: SHOW_ROUTINE, or SELECT on everything?
+    pub shows_routines: bool,
     /// What the session may do with a column, as COLUMNS has it; empty: it does not know of it.
     pub column_privileges: ColumnPrivileges,
     pub rights: Rights,
@@ -244,6 +249,17 @@ impl Context {
     pub(crate) fn shows_text(&self, schema: &str, name: &str, view: &catalog::View) -> bool {
         let own = &self.rights.account;
         view.definer == format!("{}@{}", own.user, own.host) || (self.shows_views)(schema, name)
+    }
+
+    /// May the session know of a routine?
+    pub(crate) fn sees_routine(&self, routine: &catalog::Routine) -> bool {
+        self.shows_routine(routine) || (self.sees_routines)(&routine.schema, &routine.name)
+    }
+
+    /// Is its text the session's to read?
+    pub(crate) fn shows_routine(&self, routine: &catalog::Routine) -> bool {
+        let own = &self.rights.account;
+        self.shows_routines || routine.definer == format!("{}@{}", own.user, own.host)
     }
 
     /// Tables that the session may see.

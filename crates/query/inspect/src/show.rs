@@ -310,7 +310,7 @@ pub fn open_tables() -> Rows {
     )
 }
 
-/// SHOW TRIGGERS, EVENTS, PROCEDURE STATUS, FUNCTION STATUS: the columns, and no row.
+/// SHOW TRIGGERS, EVENTS: the columns, and no row.
 pub fn empty(columns: &[&str]) -> Rows {
     let columns: Vec<_> = columns.iter().map(|c| (*c, varchar(64))).collect();
     Rows::new(&columns, Vec::new())
@@ -478,20 +478,6 @@ pub const EVENTS: &[&str] = &[
     "Ends",
     "Status",
     "Originator",
-    "character_set_client",
-    "collation_connection",
-    "Database Collation",
-];
-pub const ROUTINES: &[&str] = &[
-    "Db",
-    "Name",
-    "Type",
-    "Language",
-    "Definer",
-    "Modified",
-    "Created",
-    "Security_type",
-    "Comment",
     "character_set_client",
     "collation_connection",
     "Database Collation",

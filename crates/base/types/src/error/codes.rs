@@ -449,6 +449,7 @@ error_table! {
     ER_TABLES_DIFFERENT_METADATA = 1736, "HY000", "Tables have different definitions";
     ER_CANT_UPDATE_TABLE_IN_CREATE_TABLE_SELECT = 1746, "HY000", "Can't update table '%s' while '%s' is being created.";
     ER_PARTITION_CLAUSE_ON_NONPARTITIONED = 1747, "HY000", "PARTITION () clause on non partitioned table";
+    ER_DA_INVALID_CONDITION_NUMBER = 1758, "35000", "Invalid condition number";
     ER_FOREIGN_DUPLICATE_KEY_WITH_CHILD_INFO = 1761, "23000", "Foreign key constraint for table '%.192s', record '%-.192s' would lead to a duplicate entry in table '%.192s', key '%.192s'";
     ER_FOREIGN_DUPLICATE_KEY_WITHOUT_CHILD_INFO = 1762, "23000", "Foreign key constraint for table '%.192s', record '%-.192s' would lead to a duplicate entry in a child table";
     ER_VARIABLE_NOT_SETTABLE_IN_SF_OR_TRIGGER = 1765, "HY000", "The system variable %.200s cannot be set in stored functions or triggers.";
@@ -500,6 +501,7 @@ error_table! {
     ER_AES_INVALID_IV = 1882, "HY000", "The initialization vector supplied to %s is too short. Must be at least %d bytes long";
     ER_MISSING_KEY = 1886, "HY000", "The table '%s.%s' does not have the necessary key(s) defined on it. Please check the table definition and create index(s) accordingly.";
     WARN_NAMED_PIPE_ACCESS_EVERYONE = 1887, "HY000", "Setting named_pipe_full_access_group='%s' is insecure. Consider using a Windows group with fewer members.";
+    ER_GET_STACKED_DA_WITHOUT_ACTIVE_HANDLER = 3004, "0Z002", "GET STACKED DIAGNOSTICS when handler not active";
     ER_FK_DEPTH_EXCEEDED = 3008, "HY000", "Foreign key cascade delete/update exceeds max depth of %d.";
     ER_COL_COUNT_DOESNT_MATCH_PLEASE_UPDATE_V2 = 3009, "HY000", "The column count of %s.%s is wrong. Expected %d, found %d. Created with MySQL %d, now running %d. Please perform the MySQL upgrade procedure.";
     ER_INVALID_FIELD_SIZE = 3013, "HY000", "Invalid size for column '%-.192s'.";

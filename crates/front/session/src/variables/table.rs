@@ -415,7 +415,7 @@ pub static VARIABLES: &[Variable] = &[
     v("max_relay_log_size", Scope::Global, Access::Dynamic, Startup::Option, uint(0, 1_073_741_824), Default::UInt(0)),
     v("max_seeks_for_key", Scope::Both, Access::Fixed, Startup::OptionFixed, uint(1, u64::MAX), Default::UInt(u64::MAX)),
     v("max_sort_length", Scope::Both, Access::Dynamic, Startup::Option, uint(4, 8_388_608), Default::UInt(1024)),
-    v("max_sp_recursion_depth", Scope::Both, Access::Fixed, Startup::OptionFixed, uint(0, 255), Default::UInt(0)),
+    v("max_sp_recursion_depth", Scope::Both, Access::Dynamic, Startup::Option, uint(0, 255), Default::UInt(0)),
     v("max_user_connections", Scope::Both, Access::Dynamic, Startup::Option, uint(0, 4_294_967_295), Default::UInt(0)),
     v("max_write_lock_count", Scope::Global, Access::Dynamic, Startup::Option, uint(1, u64::MAX), Default::UInt(u64::MAX)),
     v("min_examined_row_limit", Scope::Both, Access::Dynamic, Startup::Option, uint(0, u64::MAX), Default::UInt(0)),

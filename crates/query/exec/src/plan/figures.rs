@@ -21,7 +21,7 @@ impl Figures {
     pub fn of<'p>(body: &'p Body, subqueries: impl Iterator<Item = &'p QueryPlan>, tables: u64) -> Figures {
         let mut figures = Figures { tables, ..Figures::default() };
         match body {
-            Body::Query(query, _) => figures.block(&query.plan),
+            Body::Query(query, _) | Body::OneRow(query) => figures.block(&query.plan),
             Body::Insert(insert) => {
                 if let InsertSource::Query(query) = &insert.source {
                     figures.block(&query.plan);
@@ -30,7 +30,7 @@ impl Figures {
             Body::UpdateMany(update) => figures.block(&update.plan),
             Body::DeleteMany(delete) => figures.block(&delete.plan),
             // Those of one table are no joins, and EXPLAIN counts nothing.
-            Body::Do(_) | Body::Update(_) | Body::Delete(_) => {}
+            Body::Do(_) | Body::Values(_) | Body::Update(_) | Body::Delete(_) => {}
             Body::Explain(_) => return figures,
         }
         subqueries.filter(|query| !query.absorbed).for_each(|query| figures.block(&query.plan));

@@ -73,7 +73,8 @@ impl Planner<'_> {
             _ => Provenance::Table,
         };
         // The value of an ENUM or SET is a string there.
-        if provenance == Provenance::Subquery && matches!(e.ty.kind, TypeKind::Enum | TypeKind::Set) {
+        let is_apart = provenance == Provenance::Subquery || matches!(raw, Node::Local(_));
+        if is_apart && matches!(e.ty.kind, TypeKind::Enum | TypeKind::Set) {
             let text = Expr { ty: types::DataType { kind: TypeKind::Char, ..e.ty }, ..Expr::null() };
             return ColumnMeta { provenance, ..plain_meta(name, &text) };
         }

@@ -319,6 +319,14 @@ impl<'p> Planner<'p> {
         Ok(Body::Explain(Box::new(node::Explain { columns, rows, analyze: None, into })))
     }
 
+    /// The values of expressions of a statement that is not run itself.
+    pub(crate) fn wanted_values(&mut self, values: &[ast::ExprId]) -> Result<Body> {
+        self.blocks.push(Block::default());
+        let list: Result<Vec<Expr>> = values.iter().map(|e| self.expr(*e)).collect();
+        self.blocks.pop();
+        Ok(Body::Values(list?))
+    }
+
     fn body(&mut self, statement: &'p Statement) -> Result<Body> {
         let parsed = self.parsed;
         // What UPDATE and DELETE read beside the table that they write is computed first.

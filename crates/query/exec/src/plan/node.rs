@@ -522,6 +522,15 @@ impl Body {
         }
     }
 
+    /// Types of what the program that it is part of takes.
+    pub fn value_types(&self) -> Box<[types::DataType]> {
+        match self {
+            Body::OneRow(q) => q.outputs.iter().map(|e| e.ty).collect(),
+            Body::Values(list) => list.iter().map(|e| e.ty).collect(),
+            _ => Box::default(),
+        }
+    }
+
     pub fn print(&self) -> String {
         let mut out = String::new();
         match self {

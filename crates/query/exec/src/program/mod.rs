@@ -1,5 +1,70 @@
-//! Stored programs.
+//! Stored programs: what the dictionary's text becomes, and the interpreter that runs it.
+//!
+//! ```text
+//!   catalog::Routine --compile--> Compiled, shared by all sessions: tree, instructions, types of variables
+//!                     Host::plan-> Plans, of one session and one depth: a plan for each part, made at its first use
+//!   Interpreter::run: instructions by number; values of variables stand where parameters do
+//! ```
+//! What only a session can do (transactions, definitions, answers to the client) it asks of a [`Host`]. Errors and warnings look for a
+//! handler behind each instruction ([`handlers`]).
 
+mod compile;
+mod cursor;
+pub mod diagnostics;
+mod handlers;
+mod interpreter;
 mod local;
+mod values;
 
+pub use compile::{Compiled, RoutineName, columns_of, variable};
+pub use diagnostics::{Condition, ConditionItems};
+pub use interpreter::{Interpreter, Plans, run_statement};
 pub use local::LocalType;
+pub use values::assign;
+pub(crate) use values::stored;
+
+use crate::context::{Env, Outcome, RowSink};
+use crate::prepared::Prepared;
+use engine::Transaction;
+use sql::ast::{ExprId, ObjectName, Parsed};
+use std::sync::Arc;
+use types::{DataType, Result, Value};
+
+/// How a part of a program is planned.
+#[derive(Clone, Debug)]
+pub struct Form {
+    /// Types of the program's variables, by number.
+    pub locals: Arc<[LocalType]>,
+    /// Of a statement that is not the executor's, or of none: the expressions whose values are wanted.
+    pub values: Option<Box<[ExprId]>>,
+    /// Types of what stands for `?` in a statement that is no program's.
+    pub params: Box<[DataType]>,
+}
+
+/// What the interpreter needs of whoever runs a program: of a session.
+pub trait Host {
+    /// A part's plan.
+    type Plan;
+
+    fn parts(&mut self) -> (&mut Transaction, &mut dyn Env);
+    fn plan(&mut self, part: &Arc<Parsed>, form: Form) -> Result<Self::Plan>;
+    fn prepared<'p>(&self, plan: &'p mut Self::Plan) -> &'p mut Prepared;
+    /// Runs a statement whose rows are the program's.
+    fn query(&mut self, plan: &mut Self::Plan, locals: &[Value<'static>], sink: &mut dyn RowSink) -> Result<Outcome>;
+    /// Runs a statement of the executor's; its rows are the client's. Error 1312 where the client takes no more than one answer.
+    fn run(&mut self, plan: &mut Self::Plan, locals: &[Value<'static>]) -> Result<()>;
+    /// Runs any other statement. `given`: the values of its expressions, where it has some.
+    fn obey(&mut self, part: &Parsed, given: Option<(Value<'static>, DataType)>) -> Result<()>;
+    /// Looks a procedure up and makes its surroundings the session's: schema, SQL mode, rights. Errors 1305, 1370, 1449, 1456.
+    fn enter(&mut self, part: &Parsed, name: ObjectName) -> Result<Arc<Compiled>>;
+    /// Makes those of the caller the session's again.
+    fn leave(&mut self);
+    fn take_plans(&mut self, compiled: &Arc<Compiled>) -> Plans<Self::Plan>;
+    fn keep_plans(&mut self, plans: Plans<Self::Plan>);
+    /// A statement that is no part of diagnostics begins: conditions of the one before are gone.
+    fn clear_conditions(&mut self);
+    fn conditions(&mut self) -> &mut Vec<Condition>;
+    /// Another condition, counted.
+    fn add_condition(&mut self, condition: Condition);
+    fn row_count(&self) -> i64;
+}

@@ -184,6 +184,14 @@ impl Statement {
         Statement { kind, values: Vec::new() }
     }
 
+    /// Expressions whose values are wanted, and nothing else.
+    pub fn values(&self) -> &[Expr] {
+        match &self.kind {
+            Kind::Values(list) => list,
+            _ => unreachable!("planned for its values"),
+        }
+    }
+
     pub fn execute(&mut self, run: &Run<'_>, columns: &[ColumnMeta], sink: &mut dyn RowSink) -> Result<Outcome> {
         run.check_killed()?;
         match &mut self.kind {
@@ -214,7 +222,9 @@ impl Statement {
             }
             Kind::Query(q, into) => select_into(q, into, run),
             Kind::OneRow(q) => {
+                run.strict.set(run.sql_mode.is_strict());
                 let Some(values) = one_row(q, run)? else { return Ok(Outcome::default()) };
+                run.check_strict()?;
                 sink.row(&values)?;
                 Ok(Outcome { affected_rows: 1, ..Outcome::default() })
             }
@@ -266,9 +276,12 @@ fn one_row(q: &mut Query, run: &Run<'_>) -> Result<Option<Vec<Value<'static>>>> 
     Ok(Some(values))
 }
 
-/// The type of a user variable that is given such a value: it has one width of integers.
+/// The type of a user variable that is given such a value: it has one width of integers, and the widest decimals.
 pub fn variable_type(ty: &DataType) -> DataType {
-    DataType { kind: if ty.kind.is_integer() { TypeKind::BigInt } else { ty.kind }, ..*ty }
+    match ty.kind {
+        TypeKind::Decimal => DataType::decimal(types::Decimal::MAX_PRECISION, 30),
+        kind => DataType { kind: if kind.is_integer() { TypeKind::BigInt } else { kind }, ..*ty },
+    }
 }
 
 /// SELECT ... INTO @a, @b.

@@ -40,10 +40,6 @@ impl Parser<'_> {
         let start = self.tok.start;
         let builder = self.body(builder)?;
         builder.check_allowed()?;
-        if function && !builder.returns {
-            let message = format!("No RETURN found in FUNCTION {}", self.shown_object(name));
-            return Err(ParseError::new(1320, message, start as usize));
-        }
         let body = Str::source(start, self.prev_end);
         let program = builder.program;
         Ok(Statement::CreateRoutine(Box::new(CreateRoutine {
@@ -57,13 +53,6 @@ impl Parser<'_> {
             body,
             program,
         })))
-    }
-
-    fn shown_object(&self, name: ObjectName) -> String {
-        match name.schema {
-            Some(schema) => format!("{}.{}", self.shown(schema), self.shown(name.name)),
-            None => self.shown(name.name),
-        }
     }
 
     /// `([IN | OUT | INOUT] name type, ...)`, and the text between the parentheses. Error 1330.

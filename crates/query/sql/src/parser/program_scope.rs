@@ -11,8 +11,6 @@ pub(crate) struct Builder {
     /// Handlers and cursors in force here.
     handler_depth: u32,
     cursor_depth: u32,
-    /// RETURN stands somewhere.
-    pub returns: bool,
     /// What a function or a trigger may not have, by its weight: see [`Forbidden`].
     pub forbidden: Option<Forbidden>,
 }
@@ -94,7 +92,6 @@ impl Builder {
             scopes: Vec::new(),
             handler_depth: 0,
             cursor_depth: 0,
-            returns: false,
             forbidden: None,
         };
         builder.open(ScopeKind::Routine, None);
@@ -375,7 +372,7 @@ impl Parser<'_> {
         found.ok_or_else(|| ParseError::new(1327, format!("Undeclared variable: {name}"), start))
     }
 
-    /// The number of LIMIT by a variable, which is an integer. Errors 1327, 1691.
+    /// The number of LIMIT by a variable, which is an integer. Error 1327.
     pub(super) fn local_number(&mut self) -> R<ExprId> {
         let start = self.tok.start as usize;
         let local = self.local()?;
@@ -384,8 +381,7 @@ impl Parser<'_> {
             matches!(t.base, B::TinyInt | B::SmallInt | B::MediumInt | B::Int | B::BigInt | B::Bool | B::Bit)
         });
         if !is_integer {
-            let message = "A variable of a non-integer based type in LIMIT clause";
-            return Err(ParseError::new(1691, message, start));
+            return Err(self.syntax_at(start as u32));
         }
         Ok(self.add(Expr::Local(local)))
     }

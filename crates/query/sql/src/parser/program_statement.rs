@@ -80,13 +80,13 @@ impl Parser<'_> {
 
     /// The label again behind END. Error 1310.
     fn end_label(&mut self, labelled: bool) -> R<()> {
-        if !self.at_name() {
+        if !labelled || !self.at_name() {
             return Ok(());
         }
         let start = self.tok.start as usize;
         let name = self.name()?;
         let name = self.shown(name);
-        let is_own = labelled && self.builder().label().is_some_and(|label| label.eq_ignore_ascii_case(&name));
+        let is_own = self.builder().label().is_some_and(|label| label.eq_ignore_ascii_case(&name));
         if is_own { Ok(()) } else { Err(ParseError::new(1310, format!("End-label {name} without match"), start)) }
     }
 
@@ -273,9 +273,7 @@ impl Parser<'_> {
                     return Err(ParseError::new(1313, "RETURN is only allowed in a FUNCTION", start));
                 }
                 let value = self.value_part()?;
-                let builder = self.builder();
-                builder.returns = true;
-                builder.emit(Op::Return(value));
+                self.builder().emit(Op::Return(value));
                 Ok(())
             }
             Kw::SET => self.set_in_program(),
@@ -458,7 +456,10 @@ impl Parser<'_> {
             }
             S::Set(items) => {
                 let sets = |item: &SetItem| match item {
-                    SetItem::SystemVar { name, .. } => part.bytes(*name).eq_ignore_ascii_case(b"autocommit"),
+                    // Its text is not the part's yet.
+                    SetItem::SystemVar { name, .. } => {
+                        name.resolve(self.src, &part.extra).eq_ignore_ascii_case(b"autocommit")
+                    }
                     _ => false,
                 };
                 items.iter().any(sets).then_some(Forbidden::Autocommit)

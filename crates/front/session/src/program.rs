@@ -1,0 +1,251 @@
+//! What stored programs ask of a session: plans, answers, transactions, definitions, rights.
+
+use crate::command::{Done, Session};
+use crate::needs::Action;
+use crate::run::Planned;
+use crate::variables::{Val, VarId, id};
+use accounts::Access;
+use catalog::RoutineKind;
+use engine::Transaction;
+use exec::program::{Compiled, Condition, Form, Host, Plans, run_statement};
+use exec::{Env, Outcome, Prepared, RowSink};
+use protocol::{Capabilities, Output};
+use sql::ast::{ObjectName, Parsed, Statement};
+use std::sync::Arc;
+use types::sql_mode::SqlMode;
+use types::{DataType, Result, Value, err};
+
+const MAX_RECURSION: VarId = id("max_sp_recursion_depth");
+const SQL_MODE: VarId = id("sql_mode");
+const PROGRAM_CACHE: VarId = id("stored_program_cache");
+
+/// What of stored programs a session keeps.
+#[derive(Default)]
+pub(crate) struct Programs {
+    /// The routines that run, the innermost last.
+    pub calls: Vec<Running>,
+    /// Plans for the next calls, those that were used longest ago first.
+    kept: Vec<Plans<Box<Planned>>>,
+    /// The value that the SET at hand sets, where a program has evaluated it.
+    pub given: Option<(Value<'static>, DataType)>,
+    /// COMMIT RELEASE and the like have asked for the end of the connection.
+    closes: bool,
+}
+
+/// A session while a statement of programs runs in it.
+struct Calling<'s> {
+    session: &'s mut Session,
+    out: &'s mut Output,
+}
+
+/// A routine that runs, and what its call has changed as it was.
+pub(crate) struct Running {
+    compiled: Arc<Compiled>,
+    database: Option<String>,
+    sql_mode: Val,
+    access: Option<(Access, String)>,
+}
+
+impl Session {
+    /// CALL, SIGNAL, RESIGNAL, GET DIAGNOSTICS.
+    pub(crate) fn interpret(&mut self, parsed: Arc<Parsed>, out: &mut Output) -> Result<Done> {
+        self.refresh_access()?;
+        self.refuse_expired()?;
+        self.check_xa(&parsed.statement)?;
+        if self.restricted {
+            self.check_restrictions(false, false)?;
+        }
+        let is_call = matches!(parsed.statement, Statement::Call { .. });
+        observe::increment(self.com(match &parsed.statement {
+            Statement::Signal(signal) if signal.resignal => "resignal",
+            Statement::Signal(_) => "signal",
+            Statement::GetDiagnostics(_) => "get_diagnostics",
+            _ => "call_procedure",
+        }));
+        observe::increment(observe::Counter::Questions);
+        observe::increment(observe::Counter::Queries);
+        let is_get = matches!(parsed.statement, Statement::GetDiagnostics(_));
+        let before = self.state.warning_count;
+        let (values, types) = self.bound_values();
+        let more = self.more;
+        self.more |= is_call;
+        let result = run_statement(&mut Calling { session: self, out }, parsed, values, types);
+        self.more = more;
+        result?;
+        let affected_rows = if is_call { self.state.row_count.max(0) as u64 } else { 0 };
+        self.state.row_count = affected_rows as i64;
+        // GET DIAGNOSTICS tells of nothing but what itself has come to.
+        let kept = match self.state.warning_count == before && is_get {
+            true => std::mem::take(&mut self.state.warning_count),
+            false => 0,
+        };
+        let sent = self.ok(out, &Outcome { affected_rows, ..Outcome::default() });
+        self.state.warning_count += kept;
+        sent?;
+        Ok(if std::mem::take(&mut self.programs.closes) { Done::Close } else { Done::Answered })
+    }
+
+    /// A panic has ended the routines that ran: the session is as it was before.
+    #[cold]
+    pub(crate) fn abandon_programs(&mut self) {
+        while !self.programs.calls.is_empty() {
+            self.leave_routine();
+        }
+        self.programs.given = None;
+    }
+
+    fn set_sql_mode(&mut self, mode: Val) {
+        self.state.sql_mode = SqlMode(mode.uint());
+        self.state.vars.set(SQL_MODE, mode);
+    }
+
+    fn enter_routine(&mut self, compiled: Arc<Compiled>) -> Result<()> {
+        let name = &compiled.routine;
+        let depth = self.programs.calls.iter().filter(|c| c.compiled.routine == *name).count() as u64;
+        let limit = self.state.vars.uint(MAX_RECURSION);
+        if depth > limit {
+            return Err(err!(1456, limit, name.name));
+        }
+        let own = self.access();
+        let is_own = own.active_roles().is_empty() && own.account().name.to_string() == compiled.definer;
+        let access = match compiled.invoker || is_own {
+            true => None,
+            false => {
+                let definer = self.take_definer(&compiled.definer)?;
+                let user = std::mem::replace(&mut self.state.current_user, compiled.definer.clone());
+                Some((self.access.replace(definer).expect("statements come after the login"), user))
+            }
+        };
+        let sql_mode = self.state.vars.get(SQL_MODE).clone();
+        self.set_sql_mode(Val::UInt(compiled.sql_mode));
+        let database = self.state.database.replace(name.schema.clone());
+        self.programs.calls.push(Running { compiled, database, sql_mode, access });
+        Ok(())
+    }
+
+    fn leave_routine(&mut self) {
+        let Some(running) = self.programs.calls.pop() else { return };
+        self.state.database = running.database;
+        self.set_sql_mode(running.sql_mode);
+        if let Some((access, user)) = running.access {
+            let definer = self.access.replace(access).expect("the definer's");
+            self.keep_definer(definer);
+            self.state.current_user = user;
+        }
+    }
+}
+
+impl Host for Calling<'_> {
+    type Plan = Box<Planned>;
+
+    fn parts(&mut self) -> (&mut Transaction, &mut dyn Env) {
+        (&mut self.session.tx, &mut self.session.state)
+    }
+
+    fn plan(&mut self, part: &Arc<Parsed>, form: Form) -> Result<Box<Planned>> {
+        self.session.refresh_access()?;
+        self.session.refuse_dictionary(part)?;
+        self.session.plan_part(Arc::clone(part), form).map(Box::new)
+    }
+
+    fn prepared<'p>(&self, plan: &'p mut Box<Planned>) -> &'p mut Prepared {
+        &mut plan.prepared
+    }
+
+    fn query(&mut self, plan: &mut Box<Planned>, locals: &[Value<'static>], sink: &mut dyn RowSink) -> Result<Outcome> {
+        self.session.state.read_clock();
+        let is_query = plan.is_query;
+        let outcome = self.session.run_into(plan, locals, sink)?;
+        if is_query {
+            self.session.state.row_count = outcome.affected_rows as i64;
+            self.session.state.found_rows = outcome.found_rows.unwrap_or(outcome.affected_rows);
+        }
+        Ok(outcome)
+    }
+
+    fn run(&mut self, plan: &mut Box<Planned>, locals: &[Value<'static>]) -> Result<()> {
+        self.session.state.read_clock();
+        self.may_answer(!plan.prepared.columns().is_empty())?;
+        self.session.state.note_source(&plan.parsed);
+        let format = self.session.format;
+        self.session.run(plan, locals, format, self.out).map(drop)
+    }
+
+    fn obey(&mut self, part: &Parsed, given: Option<(Value<'static>, DataType)>) -> Result<()> {
+        self.session.state.read_clock();
+        let answers = matches!(
+            part.statement,
+            Statement::Show(_) | Statement::DescribeTable { .. } | Statement::TableMaintenance(_) | Statement::Help(_)
+        );
+        self.may_answer(answers)?;
+        self.session.refuse_dictionary(part)?;
+        self.session.programs.given = given;
+        let done = self.session.obey(part, true, self.out);
+        self.session.programs.given = None;
+        self.session.programs.closes |= done? == Done::Close;
+        Ok(())
+    }
+
+    fn enter(&mut self, part: &Parsed, name: ObjectName) -> Result<Arc<Compiled>> {
+        let (schema, name) = self.session.object(part, name)?;
+        self.session.may_use_program(Action::Execute, "execute", &schema, &name)?;
+        let version = self.session.dictionary();
+        let missing = || err!(1305, "PROCEDURE", format!("{schema}.{name}"));
+        let routine = version.routine(&schema, RoutineKind::Procedure, &name).ok_or_else(missing)?;
+        let compiled = Compiled::of(routine)?;
+        self.may_answer(compiled.answers).map_err(|_| err!(1312, format!("{schema}.{name}")))?;
+        self.session.enter_routine(Arc::clone(&compiled))?;
+        Ok(compiled)
+    }
+
+    fn leave(&mut self) {
+        self.session.leave_routine();
+    }
+
+    fn take_plans(&mut self, compiled: &Arc<Compiled>) -> Plans<Box<Planned>> {
+        let kept = &mut self.session.programs.kept;
+        match kept.iter().rposition(|p| Arc::ptr_eq(&p.compiled, compiled)) {
+            Some(at) => kept.remove(at),
+            None => Plans::new(compiled),
+        }
+    }
+
+    fn keep_plans(&mut self, plans: Plans<Box<Planned>>) {
+        if plans.compiled.routine.name.is_empty() {
+            return;
+        }
+        let max = self.session.server.globals.load().uint(PROGRAM_CACHE) as usize;
+        let kept = &mut self.session.programs.kept;
+        kept.push(plans);
+        if kept.len() > max {
+            kept.remove(0);
+        }
+    }
+
+    fn clear_conditions(&mut self) {
+        self.session.state.clear_conditions();
+    }
+
+    fn conditions(&mut self) -> &mut Vec<Condition> {
+        &mut self.session.state.warnings
+    }
+
+    fn add_condition(&mut self, condition: Condition) {
+        self.session.state.add_condition(condition);
+    }
+
+    fn row_count(&self) -> i64 {
+        self.session.state.row_count
+    }
+}
+
+impl Calling<'_> {
+    /// Error 1312 where the client takes one answer alone.
+    fn may_answer(&self, answers: bool) -> Result<()> {
+        if answers && !self.out.capabilities().has(Capabilities::MULTI_RESULTS) {
+            let name = self.session.programs.calls.first().map(|c| &c.compiled.routine);
+            return Err(err!(1312, name.map_or_else(String::new, |n| format!("{}.{}", n.schema, n.name))));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,139 @@
+//! CREATE, ALTER and DROP PROCEDURE and FUNCTION.
+
+use crate::command::Session;
+use crate::define::{text_of, unsupported};
+use crate::needs::Action;
+use crate::variables::{VarId, id};
+use catalog::RoutineKind;
+use catalog::routine::{Parameter, ParameterMode, Routine, RoutineAccess, RoutineChange};
+use exec::Env;
+use exec::program::columns_of;
+use sql::ast::{self, AlterRoutine, Characteristics, CreateRoutine, DataAccess, Parsed};
+use std::sync::OnceLock;
+use std::time::{SystemTime, UNIX_EPOCH};
+use types::{Result, SqlError, err};
+
+const CHARACTER_SET_CLIENT: VarId = id("character_set_client");
+const COLLATION_CONNECTION: VarId = id("collation_connection");
+
+pub(crate) fn kind_of(function: bool) -> RoutineKind {
+    if function { RoutineKind::Function } else { RoutineKind::Procedure }
+}
+
+fn access_of(access: DataAccess) -> RoutineAccess {
+    match access {
+        DataAccess::ContainsSql => RoutineAccess::ContainsSql,
+        DataAccess::NoSql => RoutineAccess::NoSql,
+        DataAccess::ReadsSqlData => RoutineAccess::ReadsSqlData,
+        DataAccess::ModifiesSqlData => RoutineAccess::ModifiesSqlData,
+    }
+}
+
+impl Session {
+    /// Errors 1044, 1049, 1304 and those of the types of parameters and variables.
+    pub(crate) fn create_routine(&mut self, parsed: &Parsed, create: &CreateRoutine) -> Result<()> {
+        if let Some(language) = create.characteristics.language {
+            let message = format!("Language '{}' is not supported.", text_of(parsed, language));
+            return Err(SqlError::new(6000, message));
+        }
+        let (schema, name) = self.object(parsed, create.name)?;
+        self.need_in(Action::CreateRoutine, &schema)?;
+        if create.function && !create.program.code.iter().any(|op| matches!(op, ast::Op::Return(_))) {
+            return Err(err!(1320, format!("{schema}.{name}")));
+        }
+        if create.function {
+            return Err(unsupported("stored functions"));
+        }
+        let definer = self.definer(parsed, create.definer)?;
+        let version = self.dictionary();
+        let found = version.schema(&schema).ok_or_else(|| err!(1049, schema))?;
+        let collation = found.default_collation;
+        let mut columns = columns_of(parsed, create, collation, self.state.sql_mode)?;
+        columns.truncate(create.program.parameter_count as usize);
+        let modes = create.program.locals.iter().map(|local| match local.mode {
+            ast::ParameterMode::In => ParameterMode::In,
+            ast::ParameterMode::Out => ParameterMode::Out,
+            ast::ParameterMode::InOut => ParameterMode::InOut,
+        });
+        for part in &create.program.parts {
+            self.state.note_parsed(part);
+        }
+        let said: &Characteristics = &create.characteristics;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let routine = Routine {
+            schema: schema.clone(),
+            name: name.clone(),
+            kind: kind_of(create.function),
+            parameters: columns.into_iter().zip(modes).map(|(column, mode)| Parameter { mode, column }).collect(),
+            parameter_text: utf8(parsed, create.parameters)?,
+            returns: None,
+            body: utf8(parsed, create.body)?,
+            access: access_of(said.access.unwrap_or_default()),
+            deterministic: said.deterministic.unwrap_or(false),
+            invoker: said.invoker.unwrap_or(false),
+            definer,
+            comment: said.comment.map_or_else(String::new, |c| text_of(parsed, c)),
+            sql_mode: self.state.sql_mode.0,
+            client_charset: self.state.vars.text(CHARACTER_SET_CLIENT).to_string(),
+            connection_collation: self.state.vars.text(COLLATION_CONNECTION).to_string(),
+            database_collation: collation.info().name.to_string(),
+            created: now,
+            altered: now,
+            compiled: OnceLock::new(),
+        };
+        let logged = inspect::routines::create_text(&routine, create.if_not_exists);
+        let made = self.define_with(|ddl, state| {
+            if state.log_text.is_some() {
+                state.log_text = Some(logged.into_bytes());
+            }
+            ddl.create_routine(routine)
+        });
+        match made {
+            Err(e) if e.code == 1304 && create.if_not_exists => {
+                self.state.warn("Note", 1304, e.message);
+                Ok(())
+            }
+            made => made,
+        }
+    }
+
+    /// Errors 1305, 1370.
+    pub(crate) fn alter_routine(&mut self, parsed: &Parsed, alter: &AlterRoutine) -> Result<()> {
+        let (schema, name) = self.object(parsed, alter.name)?;
+        self.may_use_program(Action::AlterRoutine, "alter routine", &schema, &name)?;
+        let said = &alter.characteristics;
+        let change = RoutineChange {
+            access: said.access.map(access_of),
+            invoker: said.invoker,
+            comment: said.comment.map(|c| text_of(parsed, c)),
+        };
+        self.define(|ddl| ddl.alter_routine(&schema, kind_of(alter.function), &name, change))
+    }
+
+    /// Errors 1305, 1370.
+    pub(crate) fn drop_routine(
+        &mut self,
+        parsed: &Parsed,
+        function: bool,
+        if_exists: bool,
+        name: ast::ObjectName,
+    ) -> Result<()> {
+        let (schema, name) = self.object(parsed, name)?;
+        self.may_use_program(Action::AlterRoutine, "alter routine", &schema, &name)?;
+        match self.define(|ddl| ddl.drop_routine(&schema, kind_of(function), &name)) {
+            Err(e) if if_exists && matches!(e.code, 1305 | 1049) => {
+                let missing = err!(1305, kind_of(function).word(), format!("{schema}.{name}"));
+                self.state.warn("Note", 1305, missing.message);
+                Ok(())
+            }
+            dropped => dropped,
+        }
+    }
+}
+
+/// Error 1300 for a text that the dictionary could not keep.
+fn utf8(parsed: &Parsed, text: ast::Str) -> Result<String> {
+    let bytes = parsed.bytes(text);
+    let kept = std::str::from_utf8(bytes);
+    kept.map(str::to_string).map_err(|_| err!(1300, "utf8mb4", String::from_utf8_lossy(bytes)))
+}

@@ -1,0 +1,160 @@
+//! From a routine of the dictionary to what runs.
+
+use super::LocalType;
+use crate::column_type::column_type;
+use crate::context::lexer_mode;
+use crate::error::parse_error;
+use catalog::routine::{Routine, RoutineKind};
+use catalog::{Column, schema::eq_name};
+use sql::ast::{CreateColumnType, CreateRoutine, Op, Parsed, Program, Statement};
+use sql::print::quote_name;
+use std::sync::Arc;
+use types::collation::CollationId;
+use types::sql_mode::SqlMode;
+use types::{DataType, Result, TypeKind, err};
+
+/// A routine as sessions run it.
+pub struct Compiled {
+    pub routine: RoutineName,
+    source: Source,
+    /// What each variable holds, by number; the value that a CASE compares has a column of no type.
+    pub columns: Vec<Column>,
+    pub types: Arc<[LocalType]>,
+    /// What a function gives.
+    pub returns: Option<Column>,
+    pub sql_mode: u64,
+    pub definer: String,
+    pub invoker: bool,
+    /// Some statement answers the client with rows.
+    pub answers: bool,
+}
+
+/// Where the instructions are.
+enum Source {
+    /// The whole CREATE statement.
+    Routine(Parsed),
+    Statement(Program),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RoutineName {
+    pub schema: String,
+    pub kind: RoutineKind,
+    pub name: String,
+}
+
+impl Compiled {
+    /// The routine's compiled form, made by whoever asks first. Errors: those of its text, which was read when it was made.
+    pub fn of(routine: &Routine) -> Result<Arc<Compiled>> {
+        if let Some(compiled) = routine.compiled.get().and_then(|c| Arc::clone(c).downcast::<Compiled>().ok()) {
+            return Ok(compiled);
+        }
+        let text = text_of(routine);
+        let mode = SqlMode(routine.sql_mode);
+        let parsed = sql::parse(text.as_bytes(), lexer_mode(mode)).map_err(|e| parse_error(&e))?;
+        let Statement::CreateRoutine(create) = &parsed.statement else { return Err(err!(1064)) };
+        let collation = CollationId::by_name(&routine.database_collation);
+        let columns = columns_of(&parsed, create, collation.unwrap_or(CollationId::UTF8MB4_0900_AI_CI), mode)?;
+        let name = RoutineName { schema: routine.schema.clone(), kind: routine.kind, name: routine.name.clone() };
+        let compiled = Arc::new(Compiled {
+            routine: name,
+            types: columns.iter().map(LocalType::of).collect(),
+            columns,
+            returns: routine.returns.clone(),
+            sql_mode: routine.sql_mode,
+            definer: routine.definer.clone(),
+            invoker: routine.invoker,
+            answers: answers(&create.program),
+            source: Source::Routine(parsed),
+        });
+        // Whoever was first has made the same.
+        let _ = routine.compiled.set(Arc::clone(&compiled) as Arc<_>);
+        Ok(compiled)
+    }
+
+    /// A statement of the client's that the interpreter runs: CALL, SIGNAL, RESIGNAL, GET DIAGNOSTICS.
+    pub fn of_statement(parsed: Arc<Parsed>) -> Arc<Compiled> {
+        let program = Program { parts: vec![parsed], code: vec![Op::Run(0)], ..Program::default() };
+        let nothing = String::new;
+        Arc::new(Compiled {
+            routine: RoutineName { schema: nothing(), kind: RoutineKind::Procedure, name: nothing() },
+            source: Source::Statement(program),
+            columns: Vec::new(),
+            types: Arc::from([]),
+            returns: None,
+            sql_mode: 0,
+            definer: nothing(),
+            invoker: true,
+            answers: false,
+        })
+    }
+
+    pub fn program(&self) -> &Program {
+        match &self.source {
+            Source::Statement(program) => program,
+            Source::Routine(parsed) => match &parsed.statement {
+                Statement::CreateRoutine(create) => &create.program,
+                _ => unreachable!("looked at when it was compiled"),
+            },
+        }
+    }
+}
+
+/// The text that the routine is read from again.
+fn text_of(routine: &Routine) -> String {
+    let returns = match routine.kind {
+        // Its type is known, any that is short will do.
+        RoutineKind::Function => " RETURNS INT",
+        RoutineKind::Procedure => "",
+    };
+    let (schema, name) = (quote_name(&routine.schema), quote_name(&routine.name));
+    format!("CREATE {} {schema}.{name}({}){returns}\n{}", routine.kind.word(), routine.parameter_text, routine.body)
+}
+
+fn answers(program: &Program) -> bool {
+    let is_answer = |op: &Op| match op {
+        Op::Run(part) => {
+            let part = &program.parts[*part as usize];
+            match &part.statement {
+                Statement::Query(query) => part[*query].into.is_none(),
+                Statement::Show(_) | Statement::Explain(_) | Statement::DescribeTable { .. } => true,
+                Statement::TableMaintenance(_) | Statement::Help(_) => true,
+                _ => false,
+            }
+        }
+        _ => false,
+    };
+    program.code.iter().any(is_answer)
+}
+
+/// The variables of a routine as columns. Errors 1074, 1425, 1426, 1115, ...
+pub fn columns_of(
+    parsed: &Parsed,
+    create: &CreateRoutine,
+    collation: CollationId,
+    mode: SqlMode,
+) -> Result<Vec<Column>> {
+    let column = |local: &sql::ast::Local| match &local.data_type {
+        Some(t) => variable(parsed, &local.name, t, collation, mode),
+        None => Ok(Column::new("", DataType::new(TypeKind::Null))),
+    };
+    create.program.locals.iter().map(column).collect()
+}
+
+/// A variable, parameter or result of such a type as a column.
+pub fn variable(
+    parsed: &Parsed,
+    name: &str,
+    t: &CreateColumnType,
+    collation: CollationId,
+    mode: SqlMode,
+) -> Result<Column> {
+    let (data_type, members) = column_type(parsed, "", t, collation, !mode.is_strict())?;
+    let twice = |(i, m): (usize, &String)| members[..i].iter().any(|other| eq_name(other, m));
+    if let Some((_, member)) = members.iter().enumerate().find(|(i, m)| twice((*i, m))) {
+        let kind = if data_type.kind == TypeKind::Enum { "ENUM" } else { "SET" };
+        return Err(err!(1291, name, member, kind));
+    }
+    let data_type = DataType { nullable: true, ..data_type };
+    Ok(Column { members, ..Column::new(name, data_type) })
+}
