@@ -80,3 +80,14 @@ SELECT User FROM mysql.db USE INDEX (User) WHERE User = 'nobody';
 SELECT Host, User, Select_priv FROM mysql.user WHERE User = 'root' GROUP BY Host, User;
 
 SELECT Host, User, Select_priv FROM mysql.user WHERE User = 'root' GROUP BY User;
+
+-- A view has none.
+CREATE TABLE t (id INT PRIMARY KEY);
+
+CREATE VIEW v AS SELECT id FROM t;
+
+SHOW INDEX FROM v;
+
+SELECT TABLE_NAME, INDEX_NAME FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = 'golden' ORDER BY 1;
+
+SELECT DISTINCT TABLE_SCHEMA FROM information_schema.STATISTICS WHERE TABLE_SCHEMA IN ('mysql', 'golden') ORDER BY 1;

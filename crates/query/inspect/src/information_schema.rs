@@ -362,6 +362,9 @@ fn columns(cx: &Context, table: &Arc<Table>, out: &mut Vec<Row>) -> Result<()> {
 /// COMMENT, INDEX_COMMENT, IS_VISIBLE, EXPRESSION) of each part of each index.
 pub(crate) fn index_rows(cx: &Context, table: &Table) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
+    if table.view.is_some() {
+        return Ok(rows);
+    }
     // MySQL tells of its tables' keys, and counts nothing.
     let of_instruments = table.is_virtual() && table.schema == "performance_schema";
     let cardinalities = innodb_statistics::cardinalities(cx, table)?;
