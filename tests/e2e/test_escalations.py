@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("not_mariadb")
 
 CAN_HANDLE_EXPIRED_PASSWORDS = 1 << 22
 USERS = ["nobody", "maker", "roler", "killer", "definer", "dml", "owner", "reader", "column", "granter", "setter", "filer", "locker", "pattern",
-         "viewer", "procs", "admin", "boss", "plain", "expired", "viewing"]
+         "viewer", "procs", "handing", "admin", "boss", "plain", "expired", "viewing"]
 ROLES = ["role_plain", "role_system", "role_admin"]
 
 SETUP = """
@@ -50,6 +50,7 @@ GRANTS = {
     "filer": ["FILE ON *.*"],
     "locker": ["LOCK TABLES ON esc.*"],
     "pattern": ["SELECT ON `esc_`.*", "INSERT ON esc2.*"],
+    "handing": [r"SELECT, GRANT OPTION ON `esc\_other`.*", "SELECT, GRANT OPTION ON `esc_`.*"],
     "viewer": ["SELECT ON esc.shown", "SELECT, SHOW VIEW ON esc.asked"],
     "procs": ["PROCESS ON *.*"],
     "admin": ["ALL ON *.*"],

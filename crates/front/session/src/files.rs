@@ -194,7 +194,16 @@ impl Session {
 
     /// Error 1045 without the privilege to read the server's files.
     fn may_read_file(&self) -> Result<()> {
-        self.need(Action::ReadFile).map_err(|_| {
+        self.may_touch_files(Action::ReadFile)
+    }
+
+    /// Error 1045 without the privilege to say where the server's files are to be.
+    pub(crate) fn may_name_files(&self) -> Result<()> {
+        self.may_touch_files(Action::WriteFile)
+    }
+
+    fn may_touch_files(&self, action: Action) -> Result<()> {
+        self.need(action).map_err(|_| {
             let account = &self.access().account().name;
             err!(1045, account.user, account.host, self.used_password())
         })

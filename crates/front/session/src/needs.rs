@@ -194,7 +194,7 @@ const NEEDS: &[Need] = &[
     row(A::DropSchema, Schema(P::DROP), "15.1.24"),
     row(A::CreateTable, Table(P::CREATE), "15.1.20"),
     row(A::FillTable, Table(both(P::INSERT, P::CREATE)), "15.1.20.4"),
-    row(A::CopyDefinition, Table(P::SELECT), "15.1.20.3"),
+    row(A::CopyDefinition, SomeColumns(P::SELECT), "15.1.20.3"),
     row(A::CreateTemporaryTable, Schema(P::CREATE_TEMPORARY_TABLES), "15.1.20.2"),
     row(A::ReferParent, Table(P::REFERENCES), "15.1.20.5"),
     row(A::AlterTable, Table(P::ALTER), "15.1.9"),

@@ -5,7 +5,7 @@ use crate::command::Session;
 use crate::needs::{Action, on_table};
 use accounts::{Access, AccountName, Privileges};
 use exec::{Prepared, TableUse, ViewRight};
-use sql::ast::{ExplainTarget, Parsed, Statement, TableRef};
+use sql::ast::{ExplainTarget, Parsed, QueryBody, Statement, TableRef};
 use types::{Result, SqlError, err};
 
 const READ: Privileges = on_table(Action::Read);
@@ -219,12 +219,19 @@ impl Session {
             TableRef::Table(factor) => Some(factor.name),
             _ => None,
         });
-        for reference in parsed.table_refs() {
-            let TableRef::Table(factor) = reference else { continue };
-            let is_first = first.is_some_and(|name| name == factor.name);
-            if factor.name.schema.is_some() || !parsed.has_common_table(parsed.name(factor.name.name)) {
-                check(if is_first { of_first } else { of_all }, factor.name)?;
-                self.deny_column(parsed, factor.name, is_first && of_first == UPDATE, error)?;
+        let referred = parsed.table_refs().iter().filter_map(|reference| match reference {
+            TableRef::Table(factor) => Some(factor.name),
+            _ => None,
+        });
+        let whole = parsed.queries().iter().filter_map(|query| match query.body {
+            QueryBody::Table(name) => Some(name),
+            _ => None,
+        });
+        for name in referred.chain(whole) {
+            let is_first = first.is_some_and(|first| first == name);
+            if name.schema.is_some() || !parsed.has_common_table(parsed.name(name.name)) {
+                check(if is_first { of_first } else { of_all }, name)?;
+                self.deny_column(parsed, name, is_first && of_first == UPDATE, error)?;
             }
         }
         Ok(())

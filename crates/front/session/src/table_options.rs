@@ -40,7 +40,7 @@ impl Optioned<'_> {
 }
 
 impl Session {
-    /// The engine and the options of a table as they will be. Errors 1031, 1235, 1286, 1478, 1525, 3121, 3184, 3185, 3500, 3510, 3833,
+    /// The engine and the options of a table as they will be. Errors 1031, 1045, 1235, 1286, 1478, 1525, 3121, 3184, 3185, 3500, 3510, 3833,
     /// 3980, 3981.
     pub(crate) fn table_options(
         &mut self,
@@ -173,7 +173,7 @@ impl Session {
         Ok(())
     }
 
-    /// There is one directory. Errors 1031, 1525, 3121.
+    /// There is one directory, and who may not write files is told nothing of it. Errors 1031, 1045, 1525, 3121.
     fn directories(
         &mut self,
         parsed: &Parsed,
@@ -183,6 +183,9 @@ impl Session {
     ) -> Result<()> {
         for (word, shown) in [("data directory", "DATA DIRECTORY"), ("index directory", "INDEX DIRECTORY")] {
             let Some(path) = other_text(parsed, options, word) else { continue };
+            if table.was.is_none() {
+                self.may_name_files()?;
+            }
             if table.was.is_some() || engine == StorageEngine::MyIsam {
                 self.state.warn("Warning", 1618, format!("<{shown}> option ignored"));
                 continue;

@@ -494,7 +494,7 @@ impl Session {
                 }
                 if listed.dynamic.iter().all(dynamic) { Ok(()) } else { Err(err!(1227, "GRANT OPTION")) }
             }
-            Level::Schema(schema) => access.check_schema(wanted, schema),
+            Level::Schema(pattern) => access.check_pattern(wanted, pattern),
             Level::Table(schema, table) => {
                 let of_columns = listed.columns.iter().fold(Privileges::NONE, |all, (_, one)| all | *one);
                 let missing = (wanted | of_columns).without(access.table(schema, table));

@@ -1,7 +1,7 @@
 //! What one session may do: its account's privileges, kept up to date by one load a statement.
 
 use crate::directory::{Account, AccountName, Directory, SchemaGrant};
-use crate::host::like;
+use crate::host::{covers, like};
 use crate::{Accounts, Privileges};
 use std::sync::Arc;
 use sync::Cached;
@@ -133,10 +133,15 @@ impl Access {
     /// roles are active, theirs are among them: a grant of this very name decides, else all that match add up. That is
     /// MySQL's rule (manual, 8.2.7, and for roles as its server does it).
     fn granted_on(&self, schema: &str) -> Privileges {
+        self.granted_where(schema, like)
+    }
+
+    /// The same for what a pattern stands for; `matches` is asked of each grant's pattern and `schema`.
+    fn granted_where(&self, schema: &str, matches: fn(&[u8], &[u8]) -> bool) -> Privileges {
         let literal = self.directory.peek().policy().partial_revokes;
         let covers = |g: &&SchemaGrant| match literal {
             true => g.schema == schema,
-            false => like(g.schema.as_bytes(), schema.as_bytes()),
+            false => matches(g.schema.as_bytes(), schema.as_bytes()),
         };
         let grants = || self.account.schemas.iter().filter(covers);
         if self.active.is_empty() {
@@ -281,6 +286,12 @@ impl Access {
             return Ok(());
         }
         Err(self.denied_schema(schema))
+    }
+
+    /// `wanted` on all schemas that the pattern of a GRANT or REVOKE stands for, or error 1044.
+    pub fn check_pattern(&self, wanted: Privileges, pattern: &str) -> Result<(), SqlError> {
+        let held = self.global_on(pattern) | self.granted_where(pattern, covers);
+        if held.has(wanted) { Ok(()) } else { Err(self.denied_schema(pattern)) }
     }
 
     /// Do lists have this schema: SHOW DATABASES, or anything on it or in it? The schemas of virtual tables are everybody's.

@@ -127,6 +127,64 @@ pub(crate) fn like(pattern: &[u8], text: &[u8]) -> bool {
     }
 }
 
+/// A part of a pattern.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Byte(u8),
+    /// `_`
+    One,
+    /// `%`
+    Many,
+}
+
+fn parts(pattern: &[u8]) -> Vec<Part> {
+    let mut bytes = pattern.iter().copied();
+    let mut out = Vec::with_capacity(pattern.len());
+    while let Some(byte) = bytes.next() {
+        out.push(match byte {
+            b'%' => Part::Many,
+            b'_' => Part::One,
+            b'\\' => Part::Byte(bytes.next().unwrap_or(byte)),
+            byte => Part::Byte(byte),
+        });
+    }
+    out
+}
+
+/// Does `pattern` match all that `other`, a pattern too, matches?
+pub(crate) fn covers(pattern: &[u8], other: &[u8]) -> bool {
+    let (pattern, other) = (parts(pattern), parts(other));
+    // Greedy with one point of return, as `like`: the last `%`, which alone covers another one.
+    let (mut p, mut o) = (0, 0);
+    let mut retry = None;
+    loop {
+        match (pattern.get(p), other.get(o)) {
+            (Some(Part::Many), _) => {
+                retry = Some((p, o));
+                p += 1;
+                continue;
+            }
+            (None, None) => return true,
+            (Some(Part::One), Some(Part::One | Part::Byte(_))) => {
+                (p, o) = (p + 1, o + 1);
+                continue;
+            }
+            (Some(Part::Byte(a)), Some(Part::Byte(b))) if a == b => {
+                (p, o) = (p + 1, o + 1);
+                continue;
+            }
+            _ => {}
+        }
+        match retry {
+            Some((percent, at)) if at < other.len() => {
+                retry = Some((percent, at + 1));
+                (p, o) = (percent + 1, at + 1);
+            }
+            _ => return false,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,6 +212,23 @@ mod tests {
         let mut patterns = ["%", "10.%", "10.1.0.0/16", "10.1.2.3", "10.1.2.0/24", "10.1.%"];
         patterns.sort_by_key(|p| HostPattern::new(p).rank());
         assert_eq!(patterns, ["10.1.2.3", "10.1.2.0/24", "10.1.0.0/16", "10.1.%", "10.%", "%"]);
+    }
+
+    #[test]
+    fn a_pattern_covers_narrower_ones() {
+        let covered =
+            [(r"a\_b", r"a\_b"), ("a_b", r"a\_b"), ("a_b", "axb"), ("a_b", "a_b"), ("a%z", "a%y%z"), ("a%z", "a_z")];
+        covered.iter().for_each(|(p, o)| assert!(covers(p.as_bytes(), o.as_bytes()), "{p} {o}"));
+        let beyond = [
+            (r"a\_b", "a_b"),
+            (r"a\_b", "axb"),
+            ("a_b", "a%b"),
+            ("m_", "m%"),
+            ("a%z", "a%"),
+            ("a%z", "%z"),
+            ("a%z", "a%z_"),
+        ];
+        beyond.iter().for_each(|(p, o)| assert!(!covers(p.as_bytes(), o.as_bytes()), "{p} {o}"));
     }
 
     #[test]
