@@ -1,9 +1,10 @@
-//! The command line: `serve`, `check`, `backup`, `restore`, `sweep`, and wiring, nothing else.
+//! The command line: `serve`, `check`, `dump`, `backup`, `restore`, `sweep`, and wiring, nothing else.
 
 mod allocator;
 mod backup;
 mod check;
 mod datadir;
+mod dump;
 mod error_log;
 mod known_options;
 mod options;
@@ -15,6 +16,8 @@ clearway: a MySQL-compatible transactional database server
 
 Usage: clearway serve [OPTION ...]     run the server       (clearway serve --help)
        clearway check DATADIR          verify all data of a server that does not run; changes nothing
+       clearway dump page|log|dictionary DATADIR
+                                       show what its files hold (clearway dump --help)
        clearway backup --to=DIR        copy a running server (clearway backup --help)
        clearway restore --from=BACKUP --to=DATADIR
                                        make data of backups and binary logs (clearway restore --help)
@@ -35,6 +38,13 @@ fn main() {
         Some("check") => match check::check(&arguments[1..]) {
             Ok(true) => 0,
             Ok(false) => 1,
+            Err(message) => {
+                eprintln!("clearway: {message}");
+                1
+            }
+        },
+        Some("dump") => match dump::dump(&arguments[1..]) {
+            Ok(()) => 0,
             Err(message) => {
                 eprintln!("clearway: {message}");
                 1

@@ -38,6 +38,17 @@ pub enum Kind {
 const PART_BYTES: usize = 3000;
 const LOCK: Read = Read::Locking { mode: LockMode::Exclusive, wait: Wait::Block };
 
+/// All kinds, in the order of their keys.
+pub const KINDS: [Kind; 7] = [
+    Kind::Account,
+    Kind::ForeignServer,
+    Kind::Installed,
+    Kind::Replication,
+    Kind::Schema,
+    Kind::Table,
+    Kind::Temporary,
+];
+
 /// One entry as read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {

@@ -86,6 +86,16 @@ pub(crate) fn ops(group: &[u8]) -> std::result::Result<&[u8], String> {
     split(group).map(|(_, ops)| ops)
 }
 
+/// What the events of a group are, as text, and the ops behind them.
+pub(crate) fn describe(group: &[u8]) -> std::result::Result<(Option<String>, &[u8]), String> {
+    let (events, ops) = split(group)?;
+    let text = events.map(|(head, bytes)| {
+        let first = if head.first_part == 0 { String::new() } else { format!(", first part at LSN {}", head.first_part) };
+        format!("events {:?}, transaction {}{first}, {} bytes", head.kind, head.trx, bytes.len())
+    });
+    Ok((text, ops))
+}
+
 /// What is to stand in front of the ops of a commit.
 pub(crate) struct Last<'e> {
     head: [u8; HEAD_BYTES],

@@ -11,6 +11,7 @@ mod check;
 mod checkpoint;
 mod confirm;
 mod cursor;
+pub mod dump;
 mod engine;
 mod error;
 mod events;

@@ -270,6 +270,28 @@ impl<'g> Op<'g> {
         (self.op == OP_UNDO).then(|| undo::record_transaction(&self.args[2..]))
     }
 
+    /// The op in the words of this file's head, without its bytes.
+    pub fn describe(&self) -> String {
+        // `split_from` has seen that the arguments are there; what they say may be anything.
+        let arg = |at: usize| get_u16(self.args, at);
+        let what = match self.op {
+            OP_IMAGE => format!("IMAGE of {} bytes", self.args.len() - 4),
+            OP_INSERT => format!("INSERT slot {}, key rest of {} bytes, value of {}", arg(0), arg(2), arg(4)),
+            OP_REMOVE => format!("REMOVE slot {}", arg(0)),
+            OP_REPLACE => format!("REPLACE slot {}, value of {} bytes", arg(0), arg(2)),
+            OP_PATCH => format!("PATCH slot {}, offset {}, {} bytes", arg(0), arg(2), arg(4)),
+            OP_TRUNCATE => format!("TRUNCATE to {} slots", arg(0)),
+            OP_WRITE => format!("WRITE offset {}, {} bytes", arg(0), arg(2)),
+            OP_UNDO => match undo::Record::decode(&self.args[2..]) {
+                Some(record) => format!("UNDO {:?} of transaction {}", record.kind, record.trx),
+                None => "UNDO, DAMAGED".to_owned(),
+            },
+            OP_END => format!("END of transaction {}", get_u64(self.args, 0)),
+            other => unreachable!("`split_from` refused op {other}"),
+        };
+        format!("page {}: {what}", self.page)
+    }
+
     /// Redoes the op on its page: reads and writes nothing else.
     pub fn apply(&self, bytes: &mut [u8]) {
         let arg = |at: usize| get_u16(self.args, at) as usize;

@@ -119,6 +119,11 @@ pub fn piece(page: &[u8], chain: u64) -> Option<Piece> {
     belongs(page, chain).then(piece)
 }
 
+/// What the page says of itself, whatever chain it is of: the chain's id, and the piece.
+pub fn any_piece(page: &[u8]) -> (u64, Piece) {
+    (get_u64(page, OFF_CHAIN), Piece { next: get_u64(page, OFF_NEXT), bytes: get_u32(page, OFF_LEN) as usize })
+}
+
 /// Is this a page of that chain?
 fn belongs(page: &[u8], chain: u64) -> bool {
     page[OFF_TYPE] == PageType::Overflow as u8 && get_u64(page, OFF_CHAIN) == chain

@@ -118,6 +118,12 @@ impl ControlFile {
         Ok(control)
     }
 
+    /// What each slot says, or why it says nothing. Reads only.
+    pub fn read(directory: &Directory) -> Result<[std::result::Result<Control, String>; 2]> {
+        let file = directory.open_file(FILE_NAME, OpenOptions::READ)?;
+        Ok([0, 1].map(|slot| read_slot(&file, slot)))
+    }
+
     /// Opens the file. `Corrupt` when no slot is whole.
     pub fn open(directory: &Directory) -> Result<ControlFile> {
         let file = directory.open_file(FILE_NAME, OpenOptions::WRITE)?;

@@ -63,6 +63,8 @@ mod sealed;
 #[cfg(not(loom))]
 mod segment;
 #[cfg(not(loom))]
+mod survey;
+#[cfg(not(loom))]
 mod turnstile;
 
 // The model checker sees the two protocols alone: `tests/loom.rs`.
@@ -81,6 +83,8 @@ pub use follow::Follower;
 pub use log::{Appended, Checkpoint, Log, Options, Reservation};
 #[cfg(not(loom))]
 pub use recovery::{Group, Groups, Recovery};
+#[cfg(not(loom))]
+pub use survey::{Step, Survey};
 
 /// Log sequence number: a byte position in the endless stream of groups. Always a multiple of 8; never reused; 0 is never.
 pub type Lsn = u64;

@@ -208,7 +208,7 @@ pub(crate) fn harden(segments: &Segments, stretch: &Stretch, epochs: Epochs, end
 }
 
 /// Checks groups through a buffer.
-struct Reader {
+pub(crate) struct Reader {
     stretch: Stretch,
     epochs: Epochs,
     buffer: Vec<u8>,
@@ -216,12 +216,12 @@ struct Reader {
 }
 
 impl Reader {
-    fn new(stretch: Stretch, epochs: Epochs) -> Reader {
+    pub(crate) fn new(stretch: Stretch, epochs: Epochs) -> Reader {
         Reader { stretch, epochs, buffer: Vec::new(), buffer_start: 0 }
     }
 
     /// `len` bytes from `lsn`; `None` when the segments end before.
-    fn bytes(&mut self, lsn: Lsn, len: usize) -> Result<Option<&[u8]>> {
+    pub(crate) fn bytes(&mut self, lsn: Lsn, len: usize) -> Result<Option<&[u8]>> {
         if lsn + len as u64 > self.stretch.end() {
             return Ok(None);
         }
@@ -240,7 +240,7 @@ impl Reader {
     }
 
     /// The header of the valid group at `lsn`, or why there is none.
-    fn check(&mut self, lsn: Lsn) -> Result<std::result::Result<GroupHeader, &'static str>> {
+    pub(crate) fn check(&mut self, lsn: Lsn) -> Result<std::result::Result<GroupHeader, &'static str>> {
         let (log_id, epochs) = (self.stretch.log_id, self.epochs.at(lsn));
         let Some(head) = self.bytes(lsn, GROUP_HEADER)? else { return Ok(Err("the segments end")) };
         let Some(header) = GroupHeader::decode(head, log_id, lsn, epochs) else {
