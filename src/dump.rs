@@ -69,7 +69,8 @@ fn pages(out: &mut dyn Write, datadir: &Path, numbers: &[String]) -> Result<(), 
     }
     for word in numbers {
         let (first, last) = word.split_once('-').unwrap_or((word, word));
-        let number = |text: &str| text.parse::<u64>().map_err(|_| format!("dump page: '{word}' is no number of a page"));
+        let number =
+            |text: &str| text.parse::<u64>().map_err(|_| format!("dump page: '{word}' is no number of a page"));
         for id in number(first)?..=number(last)? {
             let text = engine::dump::page_of_file(datadir, id).map_err(|e| fail(datadir, &e))?;
             print(out, &text)?;
@@ -87,7 +88,10 @@ fn groups(out: &mut dyn Write, datadir: &Path, words: &[String]) -> Result<(), S
             Some(("--from", lsn)) => {
                 let lsn = number(lsn)?;
                 if lsn < survey.checkpoint() {
-                    return Err(format!("dump log: the checkpoint is {}, what lies before it may be gone", survey.checkpoint()));
+                    return Err(format!(
+                        "dump log: the checkpoint is {}, what lies before it may be gone",
+                        survey.checkpoint()
+                    ));
                 }
                 survey.seek(lsn);
             }
@@ -104,7 +108,9 @@ fn groups(out: &mut dyn Write, datadir: &Path, words: &[String]) -> Result<(), S
             Step::Group { start, end, epoch, payload_bytes, payload } => {
                 let mut text = format!("group {start} to {end}, epoch {epoch}, {payload_bytes} bytes\n");
                 match payload {
-                    Some(payload) => engine::dump::group(payload).iter().for_each(|line| text += &format!("  {line}\n")),
+                    Some(payload) => {
+                        engine::dump::group(payload).iter().for_each(|line| text += &format!("  {line}\n"))
+                    }
                     None => text += "  encrypted\n",
                 }
                 print(out, &text)?;

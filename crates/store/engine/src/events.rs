@@ -90,7 +90,8 @@ pub(crate) fn ops(group: &[u8]) -> std::result::Result<&[u8], String> {
 pub(crate) fn describe(group: &[u8]) -> std::result::Result<(Option<String>, &[u8]), String> {
     let (events, ops) = split(group)?;
     let text = events.map(|(head, bytes)| {
-        let first = if head.first_part == 0 { String::new() } else { format!(", first part at LSN {}", head.first_part) };
+        let first =
+            if head.first_part == 0 { String::new() } else { format!(", first part at LSN {}", head.first_part) };
         format!("events {:?}, transaction {}{first}, {} bytes", head.kind, head.trx, bytes.len())
     });
     Ok((text, ops))

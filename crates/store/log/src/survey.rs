@@ -57,7 +57,13 @@ impl Survey {
         let slot = |slot: &std::result::Result<Control, String>| match slot {
             Ok(c) => format!(
                 "sequence {}, log id {:016x}, checkpoint {}, durable {}, epoch {} from {}, payload of {} bytes",
-                c.sequence, c.log_id, c.checkpoint, c.durable, c.epoch, c.epoch_start, c.payload.len()
+                c.sequence,
+                c.log_id,
+                c.checkpoint,
+                c.durable,
+                c.epoch,
+                c.epoch_start,
+                c.payload.len()
             ),
             Err(why) => format!("damaged: {why}"),
         };
@@ -65,7 +71,10 @@ impl Survey {
             self.slots.iter().enumerate().map(|(i, one)| format!("control slot {i}: {}", slot(one))).collect();
         let (first, bytes) = (block_floor(self.now.checkpoint), self.now.segment_data_bytes);
         let (from, to) = (first / bytes, self.segments_end / bytes - 1);
-        lines.push(format!("segments {from} to {to}, {bytes} bytes of the stream each, up to LSN {}", self.segments_end));
+        lines.push(format!(
+            "segments {from} to {to}, {bytes} bytes of the stream each, up to LSN {}",
+            self.segments_end
+        ));
         lines
     }
 
