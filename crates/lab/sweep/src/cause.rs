@@ -15,6 +15,7 @@ pub const COLLAPSE_BELOW: f64 = 0.95;
 const IDLE_AT_LEAST: f64 = 0.20;
 const IO_WAIT_AT_LEAST: f64 = 0.20;
 
+/// What the machine waited for at the highest thread count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     Lock,
@@ -26,6 +27,7 @@ pub enum Cause {
 }
 
 impl Cause {
+    /// One word, for programs.
     pub fn word(self) -> &'static str {
         match self {
             Cause::Lock => "lock",
@@ -36,6 +38,7 @@ impl Cause {
         }
     }
 
+    /// What it means, for people.
     pub fn sentence(self) -> &'static str {
         match self {
             Cause::Lock => "CPUs idle while clients wait: a lock or another wait inside the server",

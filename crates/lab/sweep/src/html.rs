@@ -23,6 +23,7 @@ caption { text-align: left; color: var(--dim); } th, td { padding: .25rem .7rem;
 .remarks li { color: var(--warn); } dt { color: var(--dim); } dd { margin: 0 0 .4rem; }
 ";
 
+/// The page. It loads nothing from elsewhere.
 pub fn render(options: &Options, sweep: &Sweep, summary: &Summary) -> String {
     let names: Vec<&str> = options.targets.iter().map(|target| target.name.as_str()).collect();
     let title = escape(&format!("Thread sweep: {}", names.join(", ")));

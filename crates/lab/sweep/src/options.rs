@@ -34,6 +34,7 @@ pub struct Target {
     pub password: String,
 }
 
+/// A checked command line.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The first one is measured against each of the others.
@@ -62,6 +63,7 @@ pub struct Options {
     pub svg: Option<PathBuf>,
 }
 
+/// What the command line asks for.
 pub enum Parsed {
     Run(Box<Options>),
     Help,
@@ -70,10 +72,12 @@ pub enum Parsed {
 /// Tests that change how many rows there are: their tables are loaded afresh before each run.
 const RESHAPING: [&str; 3] = ["oltp_insert", "oltp_delete", "bulk_insert"];
 
+/// Does this sysbench script change how many rows there are?
 pub fn reshapes(test: &str) -> bool {
     RESHAPING.contains(&test)
 }
 
+/// The text of --help.
 pub fn help() -> String {
     "clearway sweep: sysbench over servers and thread counts, side by side
 
@@ -104,6 +108,7 @@ failed, 2 wrong usage or a target that does not answer."
         .to_owned()
 }
 
+/// Checks the words behind `sweep`. The error is one line that names the word.
 pub fn parse(args: impl Iterator<Item = String>) -> Result<Parsed, String> {
     let mut options = Options {
         targets: Vec::new(),

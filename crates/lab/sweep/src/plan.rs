@@ -21,6 +21,7 @@ struct Loaded {
     threads: usize,
 }
 
+/// All steps of a sweep in their order.
 pub fn steps(options: &Options) -> Vec<Step> {
     let targets = options.targets.len();
     let mut loaded: Vec<Option<Loaded>> = vec![None; targets];

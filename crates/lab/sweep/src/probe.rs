@@ -115,6 +115,7 @@ fn field(status: &str, name: &str) -> Option<u64> {
     status.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace().next()?.parse().ok()
 }
 
+/// The machine's CPU time so far; `None` where there is no `/proc/stat`.
 pub fn machine() -> Option<Machine> {
     parse_machine(&fs::read_to_string("/proc/stat").ok()?)
 }
@@ -163,6 +164,7 @@ struct Thread {
 }
 
 impl SwitchWatch {
+    /// Begins to watch the process `pid`.
     pub fn start(pid: u32) -> SwitchWatch {
         let now = Instant::now();
         let mut watch = SwitchWatch { pid, threads: HashMap::new(), first: now, last: now };
@@ -170,6 +172,7 @@ impl SwitchWatch {
         watch
     }
 
+    /// Reads the counts of all threads that live now.
     pub fn look(&mut self) {
         let Ok(tasks) = fs::read_dir(format!("/proc/{}/task", self.pid)) else { return };
         self.last = Instant::now();

@@ -10,6 +10,7 @@ use crate::run::Run;
 
 const BAR_CELLS: usize = 24;
 
+/// What is told while the sweep runs.
 pub struct Progress {
     terminal: bool,
     started: Instant,
@@ -20,6 +21,7 @@ pub struct Progress {
 }
 
 impl Progress {
+    /// Counts the runs of the plan.
     pub fn start(steps: &[Step], options: &Options) -> Progress {
         Progress {
             terminal: std::io::stderr().is_terminal(),
@@ -30,6 +32,7 @@ impl Progress {
         }
     }
 
+    /// A step begins: on a terminal the line says which.
     pub fn begin(&mut self, step: &Step, options: &Options) {
         if self.terminal {
             let text = describe(step, options);
@@ -37,6 +40,7 @@ impl Progress {
         }
     }
 
+    /// A step is over: a line for its result, unless a terminal shows the next step at once.
     pub fn done(&mut self, step: &Step, last: Option<&Run>, options: &Options) {
         if !matches!(step, Step::Run { .. }) {
             return;
@@ -59,6 +63,7 @@ impl Progress {
         }
     }
 
+    /// Clears the line of a terminal.
     pub fn finish(&mut self) {
         if self.terminal {
             self.write("\r\x1b[K");

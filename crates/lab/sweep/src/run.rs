@@ -27,6 +27,7 @@ pub struct ServerCost {
     pub peak_memory_kib: Option<u64>,
 }
 
+/// What one run gave.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
     pub report: Report,
@@ -46,6 +47,7 @@ pub struct Run {
     pub outcome: Result<Measured, String>,
 }
 
+/// Everything that a sweep has measured.
 pub struct Sweep {
     /// Seconds since 1970.
     pub started: u64,

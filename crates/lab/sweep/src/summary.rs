@@ -18,6 +18,7 @@ pub struct Figures {
     pub machine: Option<Shares>,
 }
 
+/// One cell on one target, over all rounds.
 #[derive(Clone, Debug)]
 pub struct Place {
     /// None when no run of the cell on this target gave figures.
@@ -29,6 +30,7 @@ pub struct Place {
     pub first_failure: Option<String>,
 }
 
+/// One test at one thread count.
 #[derive(Clone, Debug)]
 pub struct Cell {
     pub test: String,
@@ -49,6 +51,7 @@ pub struct Collapse {
     pub cause: Cause,
 }
 
+/// What the reports are made of.
 pub struct Summary {
     pub cells: Vec<Cell>,
     pub collapses: Vec<Collapse>,
@@ -56,6 +59,7 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Medians, spreads and collapses of a sweep.
     pub fn of(options: &Options, sweep: &Sweep) -> Summary {
         let mut cells = Vec::new();
         for test in &options.tests {

@@ -7,6 +7,7 @@
 
 use std::fmt::Write;
 
+/// One target's line of a plot.
 pub struct Line<'a> {
     pub name: &'a str,
     /// One for each thread count; `None` leaves a gap.
@@ -15,6 +16,7 @@ pub struct Line<'a> {
     pub spread: Vec<Option<(f64, f64)>>,
 }
 
+/// One picture: a figure over thread counts.
 pub struct Plot<'a> {
     /// Unique on the page, for the ids of title and description.
     pub id: &'a str,
@@ -139,6 +141,7 @@ pub fn document(plots: &[Plot<'_>], columns: usize) -> String {
     out
 }
 
+/// The plot as an `svg` element that uses [`style`].
 pub fn render(plot: &Plot<'_>) -> String {
     let values = plot.lines.iter().flat_map(|line| line.values.iter().flatten().copied());
     let greatest = plot.lines.iter().flat_map(|line| line.spread.iter().flatten().map(|(_, high)| *high));
@@ -270,6 +273,7 @@ pub fn short(value: f64) -> String {
     format!("{text}{suffix}")
 }
 
+/// Text for XML, in quotes too.
 pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
