@@ -4,7 +4,7 @@ use crate::datadir::{self, DataDir};
 use crate::error_log::{ErrorLog, Level};
 use crate::options::{self, Options};
 use engine::{Engine, EngineOptions};
-use listen::{Config, Listener};
+use listen::{Config, Listener, Network};
 use protocol::tls::{Acceptor, generate};
 use session::persist::Persisted;
 use session::tls::Tls;
@@ -426,6 +426,8 @@ fn listen_config(globals: &Globals) -> Result<Config, String> {
         socket,
         back_log: uint(globals, "back_log") as u32,
         max_connections: uint(globals, "max_connections") as usize,
+        proxies: Network::list(text(globals, "proxy_protocol_networks"))
+            .map_err(|word| format!("option 'proxy-protocol-networks': '{word}' is no address and no subnet"))?,
         crowd: set_or("clearway_crowd_size", defaults.crowd),
         crew: set_or("clearway_crew_size", defaults.crew),
         stack_bytes: uint(globals, "thread_stack") as usize,

@@ -1,5 +1,6 @@
 //! What a listener is told at start.
 
+use crate::proxy::Network;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -19,6 +20,8 @@ pub struct Config {
     pub back_log: u32,
     /// `max_connections`; one more is let in for an administrator.
     pub max_connections: usize,
+    /// `proxy_protocol_networks`: connections from there begin with a PROXY header.
+    pub proxies: Vec<Network>,
     /// A connection that sends nothing for so long is parked.
     pub park_after: Duration,
     /// Reserved for each worker's stack, in bytes.
@@ -42,6 +45,7 @@ impl Default for Config {
             socket: None,
             back_log: 151,
             max_connections: 151,
+            proxies: Vec::new(),
             park_after: Duration::from_millis(50),
             stack_bytes: 1 << 20,
             worker_idle: Duration::from_secs(10),

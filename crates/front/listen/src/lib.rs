@@ -27,6 +27,7 @@ mod crew;
 mod doors;
 mod poller;
 mod pool;
+mod proxy;
 mod readiness;
 mod slots;
 mod socket;
@@ -35,3 +36,4 @@ mod worker;
 
 pub use config::Config;
 pub use poller::Listener;
+pub use proxy::Network;

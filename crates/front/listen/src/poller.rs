@@ -59,6 +59,7 @@ impl<S: Service> Listener<S> {
             pool: Pool::new(config),
             crew: Crew::new(config.crew, config.crowd)?,
             park_after: config.park_after,
+            proxies: config.proxies.clone(),
             running: Lanes::new(config.max_connections + 1),
             at_doors: AtomicUsize::new(0),
             at_doors_max: AT_DOORS_PER_CPU * config.crew,

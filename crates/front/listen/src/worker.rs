@@ -3,6 +3,7 @@
 use crate::crew::{Back, Crew, Joined, Turn};
 use crate::doors::{self, Arrival};
 use crate::pool::{Job, Pool};
+use crate::proxy::{Network, client_of};
 use crate::slots::{Parked, Slots};
 use observe::Counter;
 use protocol::{ClosedBy, Connection, Next, ReadOutcome, Service};
@@ -46,6 +47,7 @@ pub struct Shared<S: Service> {
     pub pool: Pool<S>,
     pub crew: Crew<S>,
     pub park_after: Duration,
+    pub proxies: Vec<Network>,
     /// W: each worker its own lane, around each command. R: the gauge Threads_running.
     pub running: Lanes<AtomicBool>,
     /// W: whoever accepts, workers at close. R: whoever accepts, gauges.
@@ -139,7 +141,9 @@ fn greet<S: Service>(shared: &Arc<Shared<S>>, arrival: Arrival, running: Option<
 /// The connection and its session, made by the thread that serves them first.
 fn open<S: Service>(shared: &Shared<S>, arrival: Arrival) -> Option<Box<Task<S>>> {
     let Arrival { stream, peer, timeouts, slot, id, entrance, is_reserved } = arrival;
-    let Ok(mut conn) = Connection::over(stream, peer, timeouts) else {
+    let made = client_of(&stream, peer, &shared.proxies)
+        .and_then(|peer| Connection::over(stream, peer, timeouts).map(|conn| (conn, peer)));
+    let Ok((mut conn, peer)) = made else {
         observe::increment(Counter::ConnectionErrorsPeerAddress);
         shared.crew.one_less();
         shared.gone();

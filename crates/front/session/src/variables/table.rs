@@ -464,6 +464,7 @@ pub static VARIABLES: &[Variable] = &[
     v("profiling_history_size", Scope::Both, Access::Fixed, Startup::OptionFixed, uint(0, 100), Default::UInt(15)),
     v("protocol_compression_algorithms", Scope::Global, Access::Dynamic, Startup::Option, Kind::Str, Default::Str("zlib,zstd,uncompressed")),
     v("protocol_version", Scope::Global, Access::ReadOnly, Startup::None, uint(0, 4_294_967_295), Default::UInt(10)),
+    v("proxy_protocol_networks", Scope::Global, Access::ReadOnly, Startup::Option, Kind::Str, Default::Str("")),
     v("proxy_user", Scope::Session, Access::ReadOnly, Startup::None, Kind::Str, Default::Null),
     v("pseudo_replica_mode", Scope::Session, Access::Dynamic, Startup::None, Kind::Bool, Default::Bool(false)),
     v("pseudo_slave_mode", Scope::Session, Access::Dynamic, Startup::None, Kind::Bool, Default::Bool(false)),
