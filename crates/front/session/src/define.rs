@@ -630,10 +630,9 @@ impl Session {
         name: ObjectName,
     ) -> Result<()> {
         let (schema, name) = self.object(parsed, name)?;
-        match kind {
-            ProgramKind::Event => self.need_in(Action::Event, &schema)?,
-            // Which table it would be of is not known.
-            _ => {}
+        // Which table a trigger would be of is not known.
+        if kind == ProgramKind::Event {
+            self.need_in(Action::Event, &schema)?;
         }
         self.commit_all()?;
         self.dictionary().check_writable(&schema)?;

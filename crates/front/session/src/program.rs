@@ -13,10 +13,12 @@ use protocol::{Capabilities, Output};
 use sql::ast::{ObjectName, Parsed, Statement};
 use std::sync::Arc;
 use types::sql_mode::SqlMode;
-use types::{DataType, Result, Value, err};
+use types::{CollationId, DataType, Result, Value, err};
 
 const MAX_RECURSION: VarId = id("max_sp_recursion_depth");
 const SQL_MODE: VarId = id("sql_mode");
+const COLLATION: VarId = id("collation_connection");
+const CHARSET: VarId = id("character_set_connection");
 const PROGRAM_CACHE: VarId = id("stored_program_cache");
 
 /// What of stored programs a session keeps.
@@ -42,7 +44,8 @@ struct Calling<'s> {
 pub(crate) struct Running {
     compiled: Arc<Compiled>,
     database: Option<String>,
-    sql_mode: Val,
+    sql_mode: u64,
+    collation: CollationId,
     access: Option<(Access, String)>,
 }
 
@@ -94,9 +97,22 @@ impl Session {
         self.programs.given = None;
     }
 
-    fn set_sql_mode(&mut self, mode: Val) {
-        self.state.sql_mode = SqlMode(mode.uint());
-        self.state.vars.set(SQL_MODE, mode);
+    /// What was planned under other settings is planned anew.
+    pub(crate) fn forget_program_plans(&mut self) {
+        self.programs.kept.clear();
+    }
+
+    /// Makes the SQL mode and the collation of literals those that a routine is planned and run under, or the caller's again.
+    fn set_surroundings(&mut self, sql_mode: u64, collation: CollationId) {
+        if self.state.sql_mode.0 != sql_mode {
+            self.state.sql_mode = SqlMode(sql_mode);
+            self.state.vars.set(SQL_MODE, Val::UInt(sql_mode));
+        }
+        if self.state.vars.hot().literals != collation {
+            let text = |s: &'static str| Val::Str(s.into());
+            let (charset, collation) = (text(collation.charset().name()), text(collation.info().name));
+            self.state.vars.set_all([(CHARSET, charset), (COLLATION, collation)]);
+        }
     }
 
     fn enter_routine(&mut self, compiled: Arc<Compiled>) -> Result<()> {
@@ -116,17 +132,18 @@ impl Session {
                 Some((self.access.replace(definer).expect("statements come after the login"), user))
             }
         };
-        let sql_mode = self.state.vars.get(SQL_MODE).clone();
-        self.set_sql_mode(Val::UInt(compiled.sql_mode));
+        let (sql_mode, collation) = (self.state.sql_mode.0, self.state.vars.hot().literals);
+        self.set_surroundings(compiled.sql_mode, compiled.connection_collation);
         let database = self.state.database.replace(name.schema.clone());
-        self.programs.calls.push(Running { compiled, database, sql_mode, access });
+        self.programs.calls.push(Running { compiled, database, sql_mode, collation, access });
         Ok(())
     }
 
     fn leave_routine(&mut self) {
         let Some(running) = self.programs.calls.pop() else { return };
         self.state.database = running.database;
-        self.set_sql_mode(running.sql_mode);
+        // Also where the routine has set them itself.
+        self.set_surroundings(running.sql_mode, running.collation);
         if let Some((access, user)) = running.access {
             let definer = self.access.replace(access).expect("the definer's");
             self.keep_definer(definer);

@@ -498,6 +498,7 @@ impl Session {
         self.tx.set_lock_wait_timeout(Duration::from_secs(self.state.vars.uint(LOCK_WAIT)));
         // Plans know sql_mode, collations and the like.
         self.plans.clear();
+        self.forget_program_plans();
         self.transaction.settings_changed = true;
     }
 }

@@ -22,7 +22,9 @@ pub struct Compiled {
     pub types: Arc<[LocalType]>,
     /// What a function gives.
     pub returns: Option<Column>,
+    /// What it is planned and run under.
     pub sql_mode: u64,
+    pub connection_collation: CollationId,
     pub definer: String,
     pub invoker: bool,
     /// Some statement answers the client with rows.
@@ -62,6 +64,8 @@ impl Compiled {
             columns,
             returns: routine.returns.clone(),
             sql_mode: routine.sql_mode,
+            connection_collation: CollationId::by_name(&routine.connection_collation)
+                .unwrap_or(CollationId::UTF8MB4_0900_AI_CI),
             definer: routine.definer.clone(),
             invoker: routine.invoker,
             answers: answers(&create.program),
@@ -83,6 +87,7 @@ impl Compiled {
             types: Arc::from([]),
             returns: None,
             sql_mode: 0,
+            connection_collation: CollationId::UTF8MB4_0900_AI_CI,
             definer: nothing(),
             invoker: true,
             answers: false,

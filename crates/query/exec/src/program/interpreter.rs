@@ -7,8 +7,8 @@ use super::{Compiled, Condition, Form, Host, LocalType};
 use crate::run::beside::Uses;
 use crate::run::build::variable_type;
 use sql::ast::{
-    Diagnosed, DiagnosticTarget, Expr, ExprId, GetDiagnostics, Into, IntoVar, LocalId, Op, ParameterMode, Parsed,
-    PartId, Place, SetItem, Signal, Statement, StatementItem,
+    Diagnosed, DiagnosticTarget, ExplainTarget, Expr, ExprId, GetDiagnostics, Into, IntoVar, LocalId, Op,
+    ParameterMode, Parsed, PartId, Place, SetItem, Signal, Statement, StatementItem,
 };
 use std::sync::Arc;
 use types::{DataType, Result, SqlError, TypeKind, Value, err};
@@ -364,10 +364,9 @@ impl<'h, H: Host> Interpreter<'h, H> {
                     _ => self.host.run(plan, &self.locals),
                 }
             }
-            Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => {
-                self.ready(part, compiled, None)?;
-                let plan = self.plans.plans[part as usize].as_mut().expect("planned above");
-                self.host.run(plan, &self.locals)
+            Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => self.run_part(compiled, part),
+            Statement::Explain(explain) if !matches!(explain.target, ExplainTarget::Connection(_)) => {
+                self.run_part(compiled, part)
             }
             Statement::Do(_) => {
                 self.ready(part, compiled, None)?;
@@ -380,6 +379,13 @@ impl<'h, H: Host> Interpreter<'h, H> {
             }
             _ => self.host.obey(parsed, None),
         }
+    }
+
+    /// A statement whose rows, if it has some, are the client's.
+    fn run_part(&mut self, compiled: &Arc<Compiled>, part: PartId) -> Result<()> {
+        self.ready(part, compiled, None)?;
+        let plan = self.plans.plans[part as usize].as_mut().expect("planned above");
+        self.host.run(plan, &self.locals)
     }
 
     /// SELECT INTO.
