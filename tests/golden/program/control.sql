@@ -131,6 +131,7 @@ CALL case_types(1);
 CALL case_types(2);
 CALL case_types(NULL);
 CREATE PROCEDURE explains() EXPLAIN FORMAT=TREE SELECT 1;
+-- differs: how the cost of a plan is shown
 CALL explains();
 CREATE PROCEDURE nested() BEGIN DECLARE a INT DEFAULT 1; b1: BEGIN DECLARE a INT DEFAULT 2; b2: BEGIN DECLARE EXIT HANDLER FOR SQLEXCEPTION SELECT 'handled', a; SELECT * FROM nowhere; SELECT 'no'; END; SELECT 'b1', a; LEAVE b1; SELECT 'no'; END; SELECT 'end', a; END;
 CALL nested();
