@@ -14,9 +14,10 @@
 //! Counts, sizes and offsets are u16 in small containers and u32 in large ones, little-endian; offsets are from the
 //! container's first byte. Temporals are the 8 bytes of this server's packed form, not MySQL's.
 
-use super::{Json, Object};
+use super::{DEPTH_MAX, Json, Object};
 use crate::temporal::record;
 use crate::{Date, DateTime, Decimal, Time};
+use std::cell::Cell;
 
 const SMALL_OBJECT: u8 = 0;
 const LARGE_OBJECT: u8 = 1;
@@ -229,12 +230,13 @@ fn inlined(v: &Json, large: bool) -> Option<(u8, u32)> {
 
 /// Bytes of memory that [`decode`] is about to take, roughly.
 pub fn tree_bytes(bytes: &[u8]) -> usize {
-    let elements = bytes.split_first().and_then(|(kind, rest)| elements(*kind, rest)).unwrap_or(0);
+    let bounds = Bounds::of(bytes);
+    let elements = bytes.split_first().and_then(|(kind, rest)| elements(*kind, rest, &bounds, 1)).unwrap_or(0);
     bytes.len() + elements * size_of::<Json>()
 }
 
 /// Elements in a container and in those inside of it; a member counts for two.
-fn elements(kind: u8, bytes: &[u8]) -> Option<usize> {
+fn elements(kind: u8, bytes: &[u8], bounds: &Bounds, depth: usize) -> Option<usize> {
     let (object, large) = match kind {
         SMALL_OBJECT | LARGE_OBJECT | SMALL_ARRAY | LARGE_ARRAY => {
             (matches!(kind, SMALL_OBJECT | LARGE_OBJECT), kind & 1 == 1)
@@ -243,13 +245,14 @@ fn elements(kind: u8, bytes: &[u8]) -> Option<usize> {
     };
     let w = width(large);
     let count = number_at(bytes, 0, large)?;
+    bounds.enter(count, depth)?;
     let entries = 2 * w + if object { count * (w + 2) } else { 0 };
     let mut sum = if object { 2 * count } else { count };
     for i in 0..count {
         let at = entries + i * (1 + w);
         let kind = *bytes.get(at)?;
         if matches!(kind, SMALL_OBJECT | LARGE_OBJECT | SMALL_ARRAY | LARGE_ARRAY) {
-            sum += elements(kind, bytes.get(number_at(bytes, at + 1, large)?..)?)?;
+            sum += elements(kind, bytes.get(number_at(bytes, at + 1, large)?..)?, bounds, depth + 1)?;
         }
     }
     Some(sum)
@@ -258,13 +261,35 @@ fn elements(kind: u8, bytes: &[u8]) -> Option<usize> {
 /// The document of a binary form. `None`: the bytes are none.
 pub fn decode(bytes: &[u8]) -> Option<Json> {
     let (kind, rest) = bytes.split_first()?;
-    decode_value(*kind, rest, Writer::Here)
+    decode_value(*kind, rest, Writer::Here, &Bounds::of(bytes), 1)
 }
 
 /// The same of a document that MySQL has written: dates and times have its own packed forms.
 pub fn decode_foreign(bytes: &[u8]) -> Option<Json> {
     let (kind, rest) = bytes.split_first()?;
-    decode_value(*kind, rest, Writer::MySql)
+    decode_value(*kind, rest, Writer::MySql, &Bounds::of(bytes), 1)
+}
+
+/// What bytes that somebody else made, or damaged, may ask for. Offsets may lead back to a container around them, or several times to
+/// one inside, so neither depth nor number of elements is bounded by the bytes themselves.
+struct Bounds {
+    /// Elements that may still come. Each takes an entry of its own, of three bytes at least.
+    elements: Cell<usize>,
+}
+
+/// Containers in each other. Who makes documents keeps to [`DEPTH_MAX`]; what wraps them may add some.
+const CONTAINERS_MAX: usize = 2 * DEPTH_MAX;
+
+impl Bounds {
+    fn of(bytes: &[u8]) -> Bounds {
+        Bounds { elements: Cell::new(bytes.len()) }
+    }
+
+    /// A container of `count` elements, the `depth`th from outside. `None`: no document is like this.
+    fn enter(&self, count: usize, depth: usize) -> Option<()> {
+        self.elements.set(self.elements.get().checked_sub(count)?);
+        (depth <= CONTAINERS_MAX).then_some(())
+    }
 }
 
 /// Whose packed forms of dates and times a document has.
@@ -293,7 +318,7 @@ fn length_at(bytes: &[u8]) -> Option<(usize, &[u8])> {
     None
 }
 
-fn decode_value(kind: u8, bytes: &[u8], writer: Writer) -> Option<Json> {
+fn decode_value(kind: u8, bytes: &[u8], writer: Writer, bounds: &Bounds, depth: usize) -> Option<Json> {
     let fixed = |n: usize| -> Option<u64> {
         let mut word = [0; 8];
         word[..n].copy_from_slice(bytes.get(..n)?);
@@ -301,7 +326,8 @@ fn decode_value(kind: u8, bytes: &[u8], writer: Writer) -> Option<Json> {
     };
     Some(match kind {
         SMALL_OBJECT | LARGE_OBJECT | SMALL_ARRAY | LARGE_ARRAY => {
-            return decode_container(matches!(kind, SMALL_OBJECT | LARGE_OBJECT), kind & 1 == 1, bytes, writer);
+            let object = matches!(kind, SMALL_OBJECT | LARGE_OBJECT);
+            return decode_container((object, kind & 1 == 1), bytes, writer, bounds, depth);
         }
         LITERAL => match *bytes.first()? {
             LITERAL_NULL => Json::Null,
@@ -324,6 +350,10 @@ fn decode_value(kind: u8, bytes: &[u8], writer: Writer) -> Option<Json> {
             match *kind {
                 NEW_DECIMAL => {
                     let (precision, scale) = (*data.first()?, *data.get(1)?);
+                    if scale > precision || u32::from(precision) > Decimal::MAX_PRECISION || scale > Decimal::MAX_SCALE
+                    {
+                        return None;
+                    }
                     Json::Decimal(Decimal::read_binary(&data[2..], precision as u32, scale)?)
                 }
                 DATE if writer == Writer::MySql => Json::Date(DateTime(word()?).date()),
@@ -339,9 +369,16 @@ fn decode_value(kind: u8, bytes: &[u8], writer: Writer) -> Option<Json> {
     })
 }
 
-fn decode_container(object: bool, large: bool, bytes: &[u8], writer: Writer) -> Option<Json> {
+fn decode_container(
+    (object, large): (bool, bool),
+    bytes: &[u8],
+    writer: Writer,
+    bounds: &Bounds,
+    depth: usize,
+) -> Option<Json> {
     let w = width(large);
     let count = number_at(bytes, 0, large)?;
+    bounds.enter(count, depth)?;
     let bytes = bytes.get(..number_at(bytes, w, large)?)?;
     let entries = 2 * w + if object { count * (w + 2) } else { 0 };
     let value = |i: usize| -> Option<Json> {
@@ -349,9 +386,9 @@ fn decode_container(object: bool, large: bool, bytes: &[u8], writer: Writer) -> 
         let kind = *bytes.get(at)?;
         let inline = matches!(kind, LITERAL | INT16 | UINT16) || large && matches!(kind, INT32 | UINT32);
         if inline {
-            return decode_value(kind, bytes.get(at + 1..)?, writer);
+            return decode_value(kind, bytes.get(at + 1..)?, writer, bounds, depth + 1);
         }
-        decode_value(kind, bytes.get(number_at(bytes, at + 1, large)?..)?, writer)
+        decode_value(kind, bytes.get(number_at(bytes, at + 1, large)?..)?, writer, bounds, depth + 1)
     };
     if !object {
         return (0..count).map(value).collect::<Option<Vec<Json>>>().map(Json::Array);

@@ -109,3 +109,27 @@ fn merging_goes_through_both_once() {
     );
     assert_eq!(show(&a.merge_patch(b)), r#"{"c": 2, "d": {}, "bb": {"x": 1, "y": 2}}"#);
 }
+
+/// Each byte of a document in every other value: what is no document is refused, and nothing panics, recurses without end or takes
+/// memory beyond the bytes.
+#[test]
+fn damaged_binary_documents_are_refused() {
+    let mut whole = doc(r#"{"a": {"b": [true, false, null, 1, -70000]}, "c": "text", "d": [[], {}, 2.5]}"#);
+    let Json::Object(members) = &mut whole else { panic!("an object") };
+    members.insert("e".to_string(), Json::Decimal(crate::Decimal::from_parts(false, 1250, 2)));
+    let bytes = binary::encode(&whole);
+    for at in 0..bytes.len() {
+        for value in 0..=255 {
+            let mut changed = bytes.clone();
+            changed[at] = value;
+            binary::tree_bytes(&changed);
+            for document in [binary::decode(&changed), binary::decode_foreign(&changed)].into_iter().flatten() {
+                document.to_text();
+            }
+        }
+    }
+    // An array that holds itself.
+    assert_eq!(binary::decode_foreign(&[2, 1, 0, 7, 0, 2, 0, 0]), None);
+    // More elements than there are bytes.
+    assert_eq!(binary::decode_foreign(&[3, 255, 255, 255, 255, 8, 0, 0, 0]), None);
+}
