@@ -29,6 +29,7 @@ pub struct Lifted {
     pub kind: LiteralKind,
 }
 
+/// What kind of literal was lifted out of a statement's text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 #[repr(u8)]
 pub enum LiteralKind {

@@ -96,6 +96,7 @@ impl ParseError {
         self.0.code
     }
 
+    /// MySQL's message, without number and SQLSTATE.
     pub fn message(&self) -> &str {
         &self.0.message
     }

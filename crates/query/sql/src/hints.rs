@@ -34,6 +34,7 @@ pub enum KeyHint {
     SkipScan,
 }
 
+/// A hint about the order of a join.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum JoinHint {
     FixedOrder,
@@ -42,6 +43,7 @@ pub enum JoinHint {
     Suffix,
 }
 
+/// A strategy that SEMIJOIN and NO_SEMIJOIN name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SemijoinStrategy {
     FirstMatch,
@@ -50,6 +52,7 @@ pub enum SemijoinStrategy {
     DupsWeedout,
 }
 
+/// One optimizer hint of a `/*+ ... */` comment, as written. Manual: 10.9.3, Optimizer Hints.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Hint {
     /// `[NO_]BKA([@block] [table, ...])`; without tables for all of the block.
@@ -100,6 +103,7 @@ pub struct HintList {
 }
 
 impl TableHint {
+    /// As hints and warnings write it.
     pub fn name(self) -> &'static str {
         match self {
             TableHint::Bka => "BKA",
@@ -112,6 +116,7 @@ impl TableHint {
 }
 
 impl KeyHint {
+    /// As hints and warnings write it.
     pub fn name(self) -> &'static str {
         match self {
             KeyHint::Icp => "ICP",
@@ -128,6 +133,7 @@ impl KeyHint {
 }
 
 impl JoinHint {
+    /// As hints and warnings write it.
     pub fn name(self) -> &'static str {
         match self {
             JoinHint::FixedOrder => "JOIN_FIXED_ORDER",
@@ -146,6 +152,7 @@ const STRATEGIES: [(&str, SemijoinStrategy); 4] = [
 ];
 
 impl SemijoinStrategy {
+    /// As hints and warnings write it.
     pub fn name(self) -> &'static str {
         STRATEGIES.iter().find(|(_, s)| *s == self).expect("each has a name").0
     }

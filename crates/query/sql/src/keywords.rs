@@ -75,6 +75,7 @@ impl Kw {
         }
     }
 
+    /// Can it not be a name without quotes? Manual: 11.3, Keywords and Reserved Words.
     #[inline]
     pub fn is_reserved(self) -> bool {
         (self as u16) < RESERVED

@@ -10,6 +10,7 @@ use crate::keywords::Kw;
 /// Versioned comments up to this number are read as text.
 pub const SERVER_VERSION: u32 = 80400;
 
+/// What a token is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Tok {
@@ -77,6 +78,7 @@ pub const ESCAPED: u8 = 1;
 /// An identifier contains bytes above 0x7f.
 pub const NON_ASCII: u8 = 2;
 
+/// A token and where it stands in the text.
 #[derive(Clone, Copy, Debug)]
 pub struct Token {
     pub tok: Tok,
@@ -100,11 +102,13 @@ static IDENT: [bool; 256] = {
     table
 };
 
+/// May the byte stand in a name without quotes? Every byte of a character beyond ASCII may.
 #[inline]
 pub fn is_ident_byte(b: u8) -> bool {
     IDENT[b as usize]
 }
 
+/// Cuts a statement's bytes into tokens, one at a time.
 #[derive(Clone)]
 pub struct Lexer<'s> {
     src: &'s [u8],

@@ -11,6 +11,7 @@ pub enum Account {
     Current,
 }
 
+/// CREATE USER. Manual: 15.7.1.3.
 #[derive(Debug)]
 pub struct CreateUser {
     pub if_not_exists: bool,
@@ -19,6 +20,7 @@ pub struct CreateUser {
     pub options: AccountOptions,
 }
 
+/// ALTER USER. Manual: 15.7.1.1.
 #[derive(Debug)]
 pub struct AlterUser {
     pub if_exists: bool,
@@ -39,6 +41,7 @@ pub enum FactorChange {
     Register(u64),
 }
 
+/// An account in CREATE or ALTER USER, with how it authenticates.
 #[derive(Clone, Debug)]
 pub struct UserSpec {
     pub account: Account,
@@ -51,12 +54,14 @@ pub struct UserSpec {
     pub discard_old: bool,
 }
 
+/// IDENTIFIED: a plugin and what it is given.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Auth {
     pub plugin: Option<Str>,
     pub secret: AuthSecret,
 }
 
+/// A password as written, or what the plugin keeps of one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AuthSecret {
     None,
@@ -89,6 +94,7 @@ pub struct AccountOptions {
     pub attribute: Option<Str>,
 }
 
+/// A number of account options that may also be DEFAULT or UNBOUNDED.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Limited {
     Default,
@@ -96,6 +102,7 @@ pub enum Limited {
     Count(u64),
 }
 
+/// PASSWORD EXPIRE and its forms.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PasswordExpire {
     Now,
@@ -104,6 +111,7 @@ pub enum PasswordExpire {
     Days(u64),
 }
 
+/// REQUIRE: what of TLS a login of the account needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Require {
     None,
@@ -112,6 +120,7 @@ pub enum Require {
     Specified { subject: Option<Str>, issuer: Option<Str>, cipher: Option<Str> },
 }
 
+/// Which roles SET ROLE and SET DEFAULT ROLE name.
 #[derive(Debug)]
 pub enum RoleSelection {
     None,
@@ -127,6 +136,7 @@ pub struct Privilege {
     pub columns: Vec<Name>,
 }
 
+/// A privilege of GRANT or REVOKE: one of the words of the grammar, or the name of a dynamic one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PrivilegeKind {
     All,
@@ -138,6 +148,7 @@ pub enum PrivilegeKind {
     Named(Account),
 }
 
+/// What a privilege is on: everything, a schema, or one object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PrivilegeLevel {
     /// `*.*`
@@ -150,6 +161,7 @@ pub enum PrivilegeLevel {
     Object(ObjectName),
 }
 
+/// What kind of object stands behind ON.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GrantObject {
     Table,
@@ -157,6 +169,7 @@ pub enum GrantObject {
     Procedure,
 }
 
+/// GRANT of privileges, roles or PROXY. Manual: 15.7.1.6.
 #[derive(Debug)]
 pub enum Grant {
     Privileges {
@@ -180,6 +193,7 @@ pub enum Grant {
     },
 }
 
+/// REVOKE. Manual: 15.7.1.8.
 #[derive(Debug)]
 pub struct Revoke {
     pub if_exists: bool,
@@ -188,6 +202,7 @@ pub struct Revoke {
     pub ignore_unknown_user: bool,
 }
 
+/// What REVOKE takes away.
 #[derive(Debug)]
 pub enum RevokeWhat {
     Privileges {
@@ -201,6 +216,7 @@ pub enum RevokeWhat {
     Proxy(Account),
 }
 
+/// SET PASSWORD. Manual: 15.7.1.10.
 #[derive(Debug)]
 pub struct SetPassword {
     pub account: Account,

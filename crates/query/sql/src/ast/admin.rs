@@ -2,12 +2,14 @@
 
 use super::{Account, ExprId, ExprList, Limit, Name, ObjectName, ProgramKind, QueryId, Statement, Str, VarScope};
 
+/// READ WRITE or READ ONLY of a transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AccessMode {
     ReadOnly,
     ReadWrite,
 }
 
+/// The four levels of SET TRANSACTION.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum IsolationLevel {
     ReadUncommitted,
@@ -23,6 +25,7 @@ pub struct Completion {
     pub release: Option<bool>,
 }
 
+/// One table of LOCK TABLES.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LockTable {
     pub name: ObjectName,
@@ -30,6 +33,7 @@ pub struct LockTable {
     pub mode: TableLockMode,
 }
 
+/// How LOCK TABLES locks a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TableLockMode {
     Read,
@@ -38,6 +42,7 @@ pub enum TableLockMode {
     LowPriorityWrite,
 }
 
+/// The XA statements. Manual: 15.3.8.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Xa {
     Start { xid: Xid, join: bool, resume: bool },
@@ -48,6 +53,7 @@ pub enum Xa {
     Recover { convert_xid: bool },
 }
 
+/// The identifier of an XA transaction: gtrid, bqual, format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Xid {
     pub gtrid: Str,
@@ -93,12 +99,14 @@ pub enum ShowFilter {
     Where(ExprId),
 }
 
+/// SHOW with its LIKE or WHERE. Manual: 15.7.7.
 #[derive(Debug)]
 pub struct Show {
     pub what: ShowWhat,
     pub filter: ShowFilter,
 }
 
+/// What SHOW is asked for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ShowWhat {
     Databases,
@@ -202,6 +210,7 @@ pub struct ShowLimit {
     pub offset: Option<ExprId>,
 }
 
+/// What SHOW ENGINE is asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EngineInfo {
     Status,
@@ -209,6 +218,7 @@ pub enum EngineInfo {
     Logs,
 }
 
+/// EXPLAIN or DESCRIBE. Manual: 15.8.2.
 #[derive(Debug)]
 pub struct Explain {
     pub format: ExplainFormat,
@@ -220,6 +230,7 @@ pub struct Explain {
     pub target: ExplainTarget,
 }
 
+/// FORMAT of EXPLAIN.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ExplainFormat {
     /// Not written: `explain_format` decides.
@@ -229,6 +240,7 @@ pub enum ExplainFormat {
     Tree,
 }
 
+/// What is explained: a statement, or that of a connection.
 #[derive(Debug)]
 pub enum ExplainTarget {
     Query(QueryId),
@@ -236,12 +248,14 @@ pub enum ExplainTarget {
     Connection(u64),
 }
 
+/// Where PREPARE has its text from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PrepareSource {
     Text(Str),
     UserVar(Name),
 }
 
+/// FLUSH. Manual: 15.7.8.3.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Flush {
     /// NO_WRITE_TO_BINLOG or LOCAL
@@ -249,6 +263,7 @@ pub struct Flush {
     pub what: Vec<FlushWhat>,
 }
 
+/// One thing that FLUSH names.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FlushWhat {
     Privileges,
@@ -269,6 +284,7 @@ pub enum FlushWhat {
     OptimizerCosts,
 }
 
+/// What FLUSH TABLES does with its tables beyond closing them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FlushTables {
     Close,
@@ -332,6 +348,7 @@ pub enum Absent {
     Program(ProgramKind, ObjectName),
 }
 
+/// HANDLER OPEN, READ, CLOSE. Manual: 15.2.5.
 #[derive(Debug)]
 pub enum HandlerStatement {
     Open { table: ObjectName, alias: Name },
@@ -339,6 +356,7 @@ pub enum HandlerStatement {
     Read(HandlerRead),
 }
 
+/// HANDLER READ: from where, and which rows.
 #[derive(Clone, Copy, Debug)]
 pub struct HandlerRead {
     pub handler: Name,
@@ -349,6 +367,7 @@ pub struct HandlerRead {
     pub limit: Option<Limit>,
 }
 
+/// Which row HANDLER READ goes to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HandlerStep {
     First,
@@ -359,6 +378,7 @@ pub enum HandlerStep {
     Key(KeyComparison, ExprList),
 }
 
+/// How HANDLER READ compares with the key that it names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KeyComparison {
     Equal,
@@ -368,6 +388,7 @@ pub enum KeyComparison {
     Below,
 }
 
+/// One thing that RESET names. Manual: 15.7.8.6.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Reset {
     /// RESET BINARY LOGS AND GTIDS
@@ -411,6 +432,7 @@ pub enum ReplicaStatement {
     },
 }
 
+/// A value of an option of CHANGE REPLICATION SOURCE TO.
 #[derive(Clone, PartialEq, Debug)]
 pub enum SourceValue {
     Text(Str),
@@ -438,6 +460,7 @@ pub struct ServerStatement {
     pub options: ServerOptions,
 }
 
+/// CREATE, ALTER or DROP SERVER.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ServerVerb {
     Create { wrapper: Str },

@@ -2,6 +2,7 @@
 
 use super::{Account, ExprId, Name, ObjectName, OnDuplicate, OrderItem, QueryId, Str};
 
+/// CREATE DATABASE. Manual: 15.1.12.
 #[derive(Debug)]
 pub struct CreateDatabase {
     pub if_not_exists: bool,
@@ -9,6 +10,7 @@ pub struct CreateDatabase {
     pub options: DatabaseOptions,
 }
 
+/// ALTER DATABASE. Manual: 15.1.2.
 #[derive(Debug)]
 pub struct AlterDatabase {
     /// None: the current database.
@@ -16,6 +18,7 @@ pub struct AlterDatabase {
     pub options: DatabaseOptions,
 }
 
+/// Options of a database; what was not written is `None`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct DatabaseOptions {
     pub charsets: Vec<CharsetOption>,
@@ -24,6 +27,7 @@ pub struct DatabaseOptions {
     pub read_only: Option<bool>,
 }
 
+/// CREATE TABLE. Manual: 15.1.20.
 #[derive(Debug)]
 pub struct CreateTable {
     pub temporary: bool,
@@ -34,6 +38,7 @@ pub struct CreateTable {
     pub partitioning: Option<Str>,
 }
 
+/// What CREATE TABLE makes its table of: another table, or definitions and perhaps a query.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "one a statement, nearly always the large one")]
 pub enum CreateTableBody {
@@ -48,6 +53,7 @@ pub enum CreateTableBody {
     },
 }
 
+/// A column's definition.
 #[derive(Debug)]
 pub struct ColumnDef {
     pub name: Name,
@@ -84,6 +90,7 @@ pub enum ProgramKind {
     Event,
 }
 
+/// A column's type as written, without attributes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum BaseType {
     TinyInt,
@@ -126,6 +133,7 @@ pub enum BaseType {
     Geometry,
 }
 
+/// What may stand behind a column's type, in any order.
 #[derive(Debug, Default)]
 pub struct ColumnAttributes {
     /// Some(true): NULL, Some(false): NOT NULL.
@@ -150,6 +158,7 @@ pub struct ColumnAttributes {
     pub not_secondary: bool,
 }
 
+/// DEFAULT: a literal, the present time, or an expression in parentheses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DefaultValue {
     /// A literal, signed number, NULL, NOW() ...
@@ -158,6 +167,7 @@ pub enum DefaultValue {
     Expr(ExprId, Str),
 }
 
+/// GENERATED ALWAYS AS.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Generated {
     pub expr: ExprId,
@@ -166,6 +176,7 @@ pub struct Generated {
     pub stored: bool,
 }
 
+/// A CHECK constraint of a column or a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Check {
     pub name: Option<Name>,
@@ -175,6 +186,7 @@ pub struct Check {
     pub enforced: bool,
 }
 
+/// A key in a table's definition: an index or a foreign key.
 #[derive(Debug)]
 pub enum KeyDef {
     Index(IndexDef),
@@ -182,6 +194,7 @@ pub enum KeyDef {
     Check(Check),
 }
 
+/// What kind of index is made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum IndexKind {
     Plain,
@@ -191,6 +204,7 @@ pub enum IndexKind {
     Spatial,
 }
 
+/// An index's definition.
 #[derive(Debug)]
 pub struct IndexDef {
     pub kind: IndexKind,
@@ -200,6 +214,7 @@ pub struct IndexDef {
     pub options: IndexOptions,
 }
 
+/// One part of a key, with its direction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct KeyPart {
     pub what: KeyPartKind,
@@ -208,6 +223,7 @@ pub struct KeyPart {
     pub ordered: bool,
 }
 
+/// A column, perhaps a prefix of it, or an expression.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KeyPartKind {
     Column {
@@ -218,6 +234,7 @@ pub enum KeyPartKind {
     Expr(ExprId, Str),
 }
 
+/// Options of an index; what was not written is `None`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct IndexOptions {
     pub algorithm: Option<IndexAlgorithm>,
@@ -229,6 +246,7 @@ pub struct IndexOptions {
     pub secondary_engine_attribute: Option<Str>,
 }
 
+/// USING BTREE or HASH.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum IndexAlgorithm {
     BTree,
@@ -236,6 +254,7 @@ pub enum IndexAlgorithm {
     RTree,
 }
 
+/// FOREIGN KEY. Manual: 15.1.20.5.
 #[derive(Debug)]
 pub struct ForeignKey {
     pub constraint: Option<Name>,
@@ -244,6 +263,7 @@ pub struct ForeignKey {
     pub references: References,
 }
 
+/// REFERENCES: the parent's table and columns, and what is carried over.
 #[derive(Debug)]
 pub struct References {
     pub table: ObjectName,
@@ -253,6 +273,7 @@ pub struct References {
     pub on_update: Option<ReferenceAction>,
 }
 
+/// MATCH of a foreign key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MatchKind {
     Full,
@@ -260,6 +281,7 @@ pub enum MatchKind {
     Simple,
 }
 
+/// What ON DELETE or ON UPDATE does to the rows of children.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ReferenceAction {
     Restrict,
@@ -294,6 +316,7 @@ pub struct TableOptions {
     pub other: Vec<(&'static str, OptionValue)>,
 }
 
+/// A table option's value, as written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum OptionValue {
     Default,
@@ -302,6 +325,7 @@ pub enum OptionValue {
     Tables(Vec<ObjectName>),
 }
 
+/// ALTER TABLE: its actions in the order in which they stand. Manual: 15.1.9.
 #[derive(Debug)]
 pub struct AlterTable {
     pub name: ObjectName,
@@ -314,6 +338,7 @@ pub struct AlterTable {
     pub validation: Option<bool>,
 }
 
+/// One action of ALTER TABLE.
 #[derive(Debug)]
 pub enum AlterAction {
     AddColumns(Vec<ColumnDef>, ColumnPosition),
@@ -357,6 +382,7 @@ pub enum AlterAction {
     Secondary(&'static str),
 }
 
+/// FIRST or AFTER a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ColumnPosition {
     Last,
@@ -364,6 +390,7 @@ pub enum ColumnPosition {
     After(Name),
 }
 
+/// ALGORITHM of ALTER TABLE and of CREATE and DROP INDEX.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AlterAlgorithm {
     Default,
@@ -372,6 +399,7 @@ pub enum AlterAlgorithm {
     Copy,
 }
 
+/// LOCK of ALTER TABLE and of CREATE and DROP INDEX.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AlterLock {
     Default,
@@ -380,6 +408,7 @@ pub enum AlterLock {
     Exclusive,
 }
 
+/// CREATE INDEX. Manual: 15.1.15.
 #[derive(Debug)]
 pub struct CreateIndex {
     pub index: IndexDef,
@@ -388,6 +417,7 @@ pub struct CreateIndex {
     pub lock: Option<AlterLock>,
 }
 
+/// DROP INDEX. Manual: 15.1.27.
 #[derive(Debug)]
 pub struct DropIndex {
     pub name: Name,
@@ -396,6 +426,7 @@ pub struct DropIndex {
     pub lock: Option<AlterLock>,
 }
 
+/// CREATE or ALTER VIEW. Manual: 15.1.23.
 #[derive(Debug)]
 pub struct CreateView {
     /// ALTER VIEW
@@ -413,6 +444,7 @@ pub struct CreateView {
     pub check_option: CheckOption,
 }
 
+/// ALGORITHM of a view.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ViewAlgorithm {
     Undefined,
@@ -420,6 +452,7 @@ pub enum ViewAlgorithm {
     TempTable,
 }
 
+/// WITH CHECK OPTION of a view.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CheckOption {
     None,
@@ -438,6 +471,7 @@ pub struct TableMaintenance {
     pub histogram: Option<Histogram>,
 }
 
+/// What a statement about the upkeep of tables does. Manual: 15.7.3, 15.7.8.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MaintenanceVerb {
     Analyze,
@@ -451,6 +485,7 @@ pub enum MaintenanceVerb {
     PreloadKeys,
 }
 
+/// A word behind the tables of such a statement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MaintenanceOption {
     ForUpgrade,

@@ -2,6 +2,7 @@
 
 use super::{ExprId, ExprList, FileFormat, Limit, Name, ObjectName, OrderItem, QueryId, Str, TableId, With};
 
+/// INSERT and REPLACE. Manual: 15.2.7, 15.2.12.
 #[derive(Debug)]
 pub struct Insert {
     /// REPLACE
@@ -19,6 +20,7 @@ pub struct Insert {
     pub on_duplicate: Vec<Assignment>,
 }
 
+/// Where the rows of an INSERT come from.
 #[derive(Debug)]
 pub enum InsertSource {
     /// One list per row; a row may be empty (all defaults). INSERT ... SET is one row with `columns` set.
@@ -26,6 +28,7 @@ pub enum InsertSource {
     Query(QueryId),
 }
 
+/// LOW_PRIORITY, HIGH_PRIORITY or DELAYED of a statement that writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Priority {
     #[default]
@@ -43,6 +46,7 @@ pub struct Assignment {
     pub value: ExprId,
 }
 
+/// UPDATE of one table or several. Manual: 15.2.17.
 #[derive(Debug)]
 pub struct Update {
     pub with: Option<Box<With>>,
@@ -55,6 +59,7 @@ pub struct Update {
     pub limit: Option<Limit>,
 }
 
+/// DELETE from one table or several. Manual: 15.2.2.
 #[derive(Debug)]
 pub struct Delete {
     pub with: Option<Box<With>>,
@@ -69,6 +74,7 @@ pub struct Delete {
     pub limit: Option<Limit>,
 }
 
+/// LOAD DATA. Manual: 15.2.9.
 #[derive(Debug)]
 pub struct LoadData {
     pub xml: bool,
@@ -89,6 +95,7 @@ pub struct LoadData {
     pub set: Vec<Assignment>,
 }
 
+/// What becomes of a row whose unique key is there already.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OnDuplicate {
     Error,

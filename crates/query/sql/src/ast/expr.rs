@@ -2,6 +2,7 @@
 
 use super::{ExprId, ExprList, Name, QueryId, Str};
 
+/// An expression; operands are ids into the statement's arena.
 #[derive(Clone, Debug)]
 pub enum Expr {
     Null,
@@ -209,6 +210,7 @@ pub enum Expr {
 
 const _: () = assert!(size_of::<Expr>() == 32);
 
+/// DATE, TIME or TIMESTAMP in front of a literal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum TemporalKind {
     Date,
@@ -217,6 +219,7 @@ pub enum TemporalKind {
     DateTime,
 }
 
+/// What IS compares with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Truth {
     Null,
@@ -225,6 +228,7 @@ pub enum Truth {
     Unknown,
 }
 
+/// An operator in front of its operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum UnaryOp {
     Neg,
@@ -236,6 +240,7 @@ pub enum UnaryOp {
     Binary,
 }
 
+/// An operator between two operands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum BinaryOp {
     Xor,
@@ -276,6 +281,7 @@ impl BinaryOp {
     }
 }
 
+/// Which value of a system variable is meant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
 pub enum VarScope {
     /// None written: session, or global where there is no session value.
@@ -397,6 +403,7 @@ impl Builtin {
     }
 }
 
+/// An aggregate function. Manual: 14.19.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Aggregate {
     Count,
@@ -417,6 +424,7 @@ pub enum Aggregate {
     JsonObjectAgg,
 }
 
+/// GROUP_CONCAT with its order and separator.
 #[derive(Clone, Debug)]
 pub struct GroupConcat {
     pub distinct: bool,
@@ -444,6 +452,7 @@ pub struct WindowCall {
     pub over: WindowSpec,
 }
 
+/// A function that exists over windows only. Manual: 14.20.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WindowFunc {
     RowNumber,
@@ -473,6 +482,7 @@ pub struct WindowSpec {
     pub frame: Option<Frame>,
 }
 
+/// The frame of a window.
 #[derive(Clone, Debug)]
 pub struct Frame {
     pub unit: FrameUnit,
@@ -481,6 +491,7 @@ pub struct Frame {
     pub end: FrameBound,
 }
 
+/// ROWS or RANGE.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FrameUnit {
     Rows,
@@ -489,6 +500,7 @@ pub enum FrameUnit {
     Groups,
 }
 
+/// One end of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FrameBound {
     UnboundedPreceding,
@@ -513,6 +525,7 @@ pub enum WeightForm {
     },
 }
 
+/// CAST, and CONVERT to a type.
 #[derive(Clone, Debug)]
 pub struct Cast {
     pub operand: ExprId,
@@ -523,6 +536,7 @@ pub struct Cast {
     pub time_zone: Option<Str>,
 }
 
+/// The type that CAST names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CastType {
     Signed,
@@ -547,6 +561,7 @@ pub enum CastType {
     Spatial,
 }
 
+/// The unit of an INTERVAL.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum IntervalUnit {
     Microsecond,
@@ -571,6 +586,7 @@ pub enum IntervalUnit {
     YearMonth,
 }
 
+/// LEADING, TRAILING or BOTH of TRIM.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TrimSide {
     Both,
@@ -578,6 +594,7 @@ pub enum TrimSide {
     Trailing,
 }
 
+/// The mode of MATCH ... AGAINST.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MatchMode {
     NaturalLanguage,
@@ -596,6 +613,7 @@ pub struct JsonValue {
     pub on_error: JsonOnResponse,
 }
 
+/// ON EMPTY or ON ERROR of JSON_VALUE and JSON_TABLE.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum JsonOnResponse {
     /// Not written: NULL.

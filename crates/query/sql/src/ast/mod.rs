@@ -82,6 +82,7 @@ impl Str {
         self.len as usize
     }
 
+    /// Is there nothing in it?
     pub fn is_empty(self) -> bool {
         self.len == 0
     }
@@ -142,10 +143,12 @@ pub struct ExprList {
 }
 
 impl ExprList {
+    /// How many there are.
     pub fn len(self) -> usize {
         self.len as usize
     }
 
+    /// Is there nothing in it?
     pub fn is_empty(self) -> bool {
         self.len == 0
     }

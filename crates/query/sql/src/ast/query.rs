@@ -17,6 +17,7 @@ pub struct Query {
     pub parenthesized: bool,
 }
 
+/// What a query expression is made of: a SELECT, VALUES, TABLE, or a set operation.
 #[derive(Debug)]
 pub enum QueryBody {
     Select(Box<Select>),
@@ -35,6 +36,7 @@ pub enum QueryBody {
     Nested(QueryId),
 }
 
+/// UNION, EXCEPT or INTERSECT.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SetOp {
     Union,
@@ -42,6 +44,7 @@ pub enum SetOp {
     Except,
 }
 
+/// One SELECT without its ORDER BY and LIMIT. Manual: 15.2.13.
 #[derive(Debug, Default)]
 pub struct Select {
     /// Where its SELECT stands in the text: blocks are numbered in this order.
@@ -59,6 +62,7 @@ pub struct Select {
     pub windows: Vec<(Name, WindowSpec)>,
 }
 
+/// Words between SELECT and its list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SelectOptions {
     pub distinct: bool,
@@ -74,6 +78,7 @@ pub struct SelectOptions {
     pub from_dual: bool,
 }
 
+/// One entry of a select list.
 #[derive(Clone, Copy, Debug)]
 pub enum SelectItem {
     /// `*`
@@ -84,6 +89,7 @@ pub enum SelectItem {
     Expr { expr: ExprId, alias: Option<Name>, text: Str },
 }
 
+/// LIMIT with its offset.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limit {
     /// An integer, `?`, or a variable of a stored program.
@@ -100,6 +106,7 @@ pub struct Locking {
     pub wait: LockWait,
 }
 
+/// What a locking clause does about locked rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LockWait {
     Wait,
@@ -107,6 +114,7 @@ pub enum LockWait {
     SkipLocked,
 }
 
+/// INTO of a SELECT.
 #[derive(Debug)]
 pub enum Into {
     Vars(Vec<IntoVar>),
@@ -114,6 +122,7 @@ pub enum Into {
     Dumpfile(Str),
 }
 
+/// A variable that INTO names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum IntoVar {
     User(Name),
@@ -132,12 +141,14 @@ pub struct FileFormat {
     pub lines_terminated: Option<Str>,
 }
 
+/// WITH: common table expressions in front of a query.
 #[derive(Debug)]
 pub struct With {
     pub recursive: bool,
     pub tables: Vec<CommonTable>,
 }
 
+/// One common table expression.
 #[derive(Debug)]
 pub struct CommonTable {
     pub name: Name,
@@ -147,6 +158,7 @@ pub struct CommonTable {
     pub tables: std::ops::Range<usize>,
 }
 
+/// What stands in FROM.
 #[derive(Debug)]
 pub enum TableRef {
     Table(TableFactor),
@@ -167,6 +179,7 @@ pub enum TableRef {
     JsonTable(Box<JsonTable>),
 }
 
+/// A table by name, with its alias and index hints.
 #[derive(Debug)]
 pub struct TableFactor {
     pub name: ObjectName,
@@ -175,6 +188,7 @@ pub struct TableFactor {
     pub index_hints: Vec<IndexHint>,
 }
 
+/// Which rows without a match a join keeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum JoinKind {
     /// JOIN, INNER JOIN, CROSS JOIN and the comma.
@@ -185,6 +199,7 @@ pub enum JoinKind {
     Straight,
 }
 
+/// ON or USING.
 #[derive(Debug)]
 pub enum JoinConstraint {
     None,
@@ -192,6 +207,7 @@ pub enum JoinConstraint {
     Using(Vec<Name>),
 }
 
+/// USE, FORCE or IGNORE INDEX behind a table.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct IndexHint {
     pub action: IndexHintAction,
@@ -200,6 +216,7 @@ pub struct IndexHint {
     pub indexes: Vec<Name>,
 }
 
+/// What an index hint does with the indexes that it names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum IndexHintAction {
     Use,
@@ -207,6 +224,7 @@ pub enum IndexHintAction {
     Ignore,
 }
 
+/// What an index hint is for; not written: for everything.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum IndexHintScope {
     All,
@@ -224,6 +242,7 @@ pub struct JsonTable {
     pub alias: Name,
 }
 
+/// A column of JSON_TABLE. Manual: 14.17.6.
 #[derive(Debug)]
 pub enum JsonColumn {
     Ordinality(Name),

@@ -21,19 +21,33 @@
 use super::*;
 
 mod bp {
+    /// Binding powers, weakest first: OR and, without PIPES_AS_CONCAT, `||`.
     pub const OR: u8 = 1;
+    /// XOR.
     pub const XOR: u8 = 2;
+    /// AND and `&&`.
     pub const AND: u8 = 3;
+    /// NOT, unless HIGH_NOT_PRECEDENCE is on.
     pub const NOT: u8 = 4;
+    /// `=`, `<=>`, `<` and their like, and IS.
     pub const COMPARE: u8 = 5;
+    /// IN, LIKE, REGEXP, BETWEEN, MEMBER OF, SOUNDS LIKE.
     pub const PREDICATE: u8 = 6;
+    /// `|`.
     pub const BIT_OR: u8 = 7;
+    /// `&`.
     pub const BIT_AND: u8 = 8;
+    /// `<<` and `>>`.
     pub const SHIFT: u8 = 9;
+    /// `+` and `-`, also with an INTERVAL.
     pub const ADD: u8 = 10;
+    /// `*`, `/`, `%`, DIV and MOD.
     pub const MUL: u8 = 11;
+    /// `^`.
     pub const BIT_XOR: u8 = 12;
+    /// `||` under PIPES_AS_CONCAT.
     pub const CONCAT: u8 = 13;
+    /// Unary `-`, `+`, `~`, `!`, BINARY, and COLLATE behind an operand.
     pub const PREFIX: u8 = 14;
 }
 
