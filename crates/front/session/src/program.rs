@@ -1,5 +1,6 @@
 //! What stored programs ask of a session: plans, answers, transactions, definitions, rights.
 
+use crate::com::kind_of;
 use crate::command::{Done, Session};
 use crate::needs::Action;
 use crate::run::Planned;
@@ -59,14 +60,7 @@ impl Session {
             self.check_restrictions(false, false)?;
         }
         let is_call = matches!(parsed.statement, Statement::Call { .. });
-        observe::increment(self.com(match &parsed.statement {
-            Statement::Signal(signal) if signal.resignal => "resignal",
-            Statement::Signal(_) => "signal",
-            Statement::GetDiagnostics(_) => "get_diagnostics",
-            _ => "call_procedure",
-        }));
-        observe::increment(observe::Counter::Questions);
-        observe::increment(observe::Counter::Queries);
+        observe::increment(self.com(kind_of(&parsed)));
         let is_get = matches!(parsed.statement, Statement::GetDiagnostics(_));
         let before = self.state.warning_count;
         let (values, types) = self.bound_values();
