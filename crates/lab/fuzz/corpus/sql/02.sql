@@ -1,0 +1,1 @@
+SELECT a.b.c, `a`.b, a.`b c` FROM x.y

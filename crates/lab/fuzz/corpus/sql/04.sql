@@ -1,0 +1,1 @@
+SELECT 1 + 2 - 3 * 4 / 5 % 6 DIV 7 MOD 8

@@ -1,0 +1,1 @@
+SELECT a COLLATE utf8mb4_bin, a COLLATE 'x', a COLLATE binary

@@ -1,0 +1,1 @@
+SELECT 'a' 'b', 'it''s', "say ""hi""", 'back\\slash', 'tab\t', 'pct\%'

@@ -1,0 +1,1 @@
+SELECT a FROM t INNER JOIN u USING (x, y)

@@ -1,0 +1,1 @@
+SELECT a FROM JSON_TABLE(b, '$' COLUMNS (c INT PATH '$.c')) x

@@ -1,0 +1,1 @@
+INSERT INTO s.t (a, b) VALUES (1, DEFAULT(b))

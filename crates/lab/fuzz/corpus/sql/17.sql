@@ -1,0 +1,1 @@
+UPDATE (SELECT 1) x JOIN t SET t.a = 1

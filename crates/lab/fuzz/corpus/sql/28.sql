@@ -1,0 +1,1 @@
+XA PREPARE 'a'

@@ -1,0 +1,1 @@
+SHOW EXTENDED INDEX FROM s.t WHERE Key_name = 'x'

@@ -1,0 +1,1 @@
+REVOKE PROXY ON a FROM b

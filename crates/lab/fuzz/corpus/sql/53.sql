@@ -1,0 +1,1 @@
+DROP FOO t

@@ -1,0 +1,1 @@
+SET GLOBAL NAMES utf8
