@@ -105,7 +105,7 @@ const NO_EFFECT_PREFIXES: [&str; 8] = [
 
 /// Variables that have one value here, and of which another one would change logs, figures, speed or what cannot be made here: never an
 /// answer, nor what is kept.
-const NO_DIFFERENCE: [&str; 59] = [
+const NO_DIFFERENCE: [&str; 58] = [
     "core_file",
     "eq_range_index_dive_limit",
     "event_scheduler",
@@ -136,7 +136,6 @@ const NO_DIFFERENCE: [&str; 59] = [
     "log_statements_unsafe_for_binlog",
     "max_digest_length",
     "max_seeks_for_key",
-    "max_sp_recursion_depth",
     "myisam_mmap_size",
     "myisam_recover_options",
     "net_retry_count",
