@@ -143,6 +143,11 @@ def test_values_that_no_variable_takes(server, clearway_only):
     for statement in ("SET GLOBAL log_output = ''", "SET GLOBAL log_output = 'X'", "SET GLOBAL slow_query_log_file = ''",
                       "SET GLOBAL slow_query_log_file = '/nosuch/directory/f'", "SET GLOBAL general_log_file = NULL"):
         assert code_of(c, statement) == 1231, statement
+    home = value(c, "SELECT @@datadir")
+    files = [entry.name for entry in os.scandir(home) if entry.is_file() and not entry.name.endswith((".log", ".err"))]
+    assert files
+    for name in ["a.cnf", "/tmp/a.INI", *files, f"../{os.path.basename(home.rstrip('/'))}/{files[0]}"]:
+        assert code_of(c, f"SET GLOBAL general_log_file = '{name}'") == 1231, name
     assert code_of(c, "SET SESSION slow_query_log = ON") == 1229
     run("SET GLOBAL log_output = 'TABLE,none'", on=c)
     assert value(c, "SELECT @@log_output") == "NONE,TABLE"

@@ -246,10 +246,22 @@ pub(crate) fn checked(of: VarId, value: Val, datadir: &Path) -> Option<Val> {
             let name = value.text();
             let path = datadir.join(name);
             let has_place = path.parent().is_some_and(Path::is_dir) && !path.is_dir();
-            (!name.is_empty() && has_place).then_some(value)
+            (!name.is_empty() && has_place && !is_of_others(&path, datadir)).then_some(value)
         }
         _ => Some(value),
     }
+}
+
+/// Has a log no business in the file: is it an option file, as MySQL refuses, or one of the data?
+fn is_of_others(path: &Path, datadir: &Path) -> bool {
+    let ends_in = |kinds: &[&str]| {
+        path.extension().and_then(|e| e.to_str()).is_some_and(|e| kinds.iter().any(|kind| e.eq_ignore_ascii_case(kind)))
+    };
+    let is_in_data = || {
+        let home = path.parent().and_then(|parent| parent.canonicalize().ok());
+        home.zip(datadir.canonicalize().ok()).is_some_and(|(home, datadir)| home.starts_with(datadir))
+    };
+    ends_in(&["cnf", "ini"]) || path.exists() && !ends_in(&["log", "err"]) && is_in_data()
 }
 
 /// Entries for the reason alone that no index was used, in a minute.
