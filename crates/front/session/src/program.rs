@@ -197,9 +197,13 @@ impl Host for Calling<'_> {
         Ok(())
     }
 
+    fn may_call(&mut self, part: &Parsed, name: ObjectName) -> Result<()> {
+        let (schema, name) = self.session.object(part, name)?;
+        self.session.may_use_program(Action::Execute, "execute", &schema, &name)
+    }
+
     fn enter(&mut self, part: &Parsed, name: ObjectName) -> Result<Arc<Compiled>> {
         let (schema, name) = self.session.object(part, name)?;
-        self.session.may_use_program(Action::Execute, "execute", &schema, &name)?;
         let version = self.session.dictionary();
         let missing = || err!(1305, "PROCEDURE", format!("{schema}.{name}"));
         let routine = version.routine(&schema, RoutineKind::Procedure, &name).ok_or_else(missing)?;

@@ -439,6 +439,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
         args: &[ExprId],
     ) -> Result<()> {
         let parsed = &compiled.program().parts[part as usize];
+        self.host.may_call(parsed, name)?;
         // What is given is the caller's to compute.
         self.ready(part, compiled, Some(args.into()))?;
         let (values, types) = self.values(part)?;

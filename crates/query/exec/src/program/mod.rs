@@ -55,7 +55,9 @@ pub trait Host {
     fn run(&mut self, plan: &mut Self::Plan, locals: &[Value<'static>]) -> Result<()>;
     /// Runs any other statement. `given`: the values of its expressions, where it has some.
     fn obey(&mut self, part: &Parsed, given: Option<(Value<'static>, DataType)>) -> Result<()>;
-    /// Looks a procedure up and makes its surroundings the session's: schema, SQL mode, rights. Errors 1305, 1370, 1449, 1456.
+    /// May the procedure be called, if there is one? Asked before arguments are looked at. Error 1370.
+    fn may_call(&mut self, part: &Parsed, name: ObjectName) -> Result<()>;
+    /// Looks a procedure up and makes its surroundings the session's: schema, SQL mode, rights. Errors 1305, 1449, 1456.
     fn enter(&mut self, part: &Parsed, name: ObjectName) -> Result<Arc<Compiled>>;
     /// Makes those of the caller the session's again.
     fn leave(&mut self);
