@@ -22,6 +22,29 @@ pub fn since(start_ns: u64) -> Duration {
     Duration::from_nanos(now_ns().saturating_sub(start_ns))
 }
 
+/// A moment that is only measured from: to read it converts nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment(Instant);
+
+impl Default for Moment {
+    fn default() -> Moment {
+        Moment::now()
+    }
+}
+
+impl Moment {
+    #[inline]
+    pub fn now() -> Moment {
+        Moment(Instant::now())
+    }
+
+    /// Nanoseconds since then.
+    #[inline]
+    pub fn elapsed_ns(self) -> u64 {
+        self.0.elapsed().as_nanos() as u64
+    }
+}
+
 /// The process has begun: times count from here.
 pub fn start() {
     LazyLock::force(&START);

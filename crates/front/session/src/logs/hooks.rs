@@ -7,6 +7,7 @@ use crate::command::Session;
 use crate::variables::{VarId, id};
 use exec::Env;
 use observe::Counter;
+use observe::clock::Moment;
 use protocol::{Output, Peer};
 use sql::ast::{MaintenanceVerb, Parsed, Statement};
 use types::Value;
@@ -42,8 +43,7 @@ const COUNTED: [Counter; 14] = [
 /// The statement at hand, as far as the logs are concerned.
 #[derive(Default)]
 pub(crate) struct Progress {
-    /// By [`observe::clock::now_ns`].
-    pub began_ns: u64,
+    pub began: Moment,
     /// Rows sent.
     pub sent: u64,
     /// The session's counts when it began; `None`: no log wanted any.
@@ -76,7 +76,7 @@ impl Session {
     /// A statement or another command begins.
     #[inline]
     pub(crate) fn begin_logged(&mut self, out: &Output) {
-        self.log.began_ns = observe::clock::now_ns();
+        self.log.began = Moment::now();
         self.log.sent = 0;
         if self.server.logs.any() || self.log.base.is_some() {
             self.begin_logged_slow(out);
@@ -200,7 +200,7 @@ impl Session {
     /// A statement or another command has ended. `error`: 0 for none.
     #[inline]
     pub(crate) fn end_logged(&mut self, error: u16, out: &Output) {
-        let took_ns = observe::clock::now_ns().saturating_sub(self.log.began_ns);
+        let took_ns = self.log.began.elapsed_ns();
         if took_ns > self.state.vars.hot().long_query_ns || self.log.base.is_some() {
             self.end_logged_slow(took_ns, error, out);
         }
