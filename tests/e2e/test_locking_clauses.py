@@ -242,3 +242,24 @@ def test_rows_that_no_subquery_names_stay_free(two, statement):
         one.rollback()
         other.rollback()
         run("DROP TABLE many", on=one)
+
+
+@pytest.mark.parametrize("statement", [
+    "DELETE FROM bare WHERE x IN (SELECT id FROM a)",
+    "UPDATE bare SET y = 7 WHERE x IN (SELECT id FROM a)",
+    "DELETE FROM bare WHERE EXISTS (SELECT * FROM a WHERE a.id = bare.x)",
+])
+def test_at_read_committed_rows_that_were_read_and_not_named_are_free(two, statement):
+    """There is no index by which the subquery's rows would lead to them."""
+    one, other = two
+    run("CREATE TABLE bare (id INT PRIMARY KEY, x INT, y INT)", on=one)
+    run("INSERT INTO bare WITH RECURSIVE n AS (SELECT 1 AS id UNION ALL SELECT id + 1 FROM n WHERE id < 50) SELECT id, id, 0 FROM n",
+        "ANALYZE TABLE bare, a", "SET TRANSACTION ISOLATION LEVEL READ COMMITTED", "BEGIN", on=one)
+    run("SET TRANSACTION ISOLATION LEVEL READ COMMITTED", "BEGIN", on=other)
+    try:
+        rows(one, statement)
+        assert rows(other, "SELECT COUNT(*) FROM (SELECT id FROM bare FOR UPDATE SKIP LOCKED) d") == ((47,),)
+    finally:
+        one.rollback()
+        other.rollback()
+        run("DROP TABLE bare", on=one)

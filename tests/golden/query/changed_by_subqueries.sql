@@ -113,3 +113,21 @@ EXECUTE p USING @w, @v;
 SET @v = 20;
 EXECUTE p USING @w, @v;
 SELECT * FROM t ORDER BY id;
+-- IGNORE, of one table and of several.
+CREATE TABLE par (id INT PRIMARY KEY, k INT);
+CREATE TABLE chi (p INT, FOREIGN KEY (p) REFERENCES par (id));
+INSERT INTO par VALUES (1, 1), (2, 2), (3, 3), (4, NULL);
+INSERT INTO chi VALUES (1), (3);
+DELETE FROM par WHERE k NOT IN (SELECT 9);
+DELETE IGNORE FROM par WHERE k NOT IN (SELECT 9);
+SELECT * FROM par ORDER BY id;
+INSERT INTO par VALUES (2, 2), (5, 5);
+DELETE IGNORE par FROM par JOIN s ON s.g = par.k;
+DELETE IGNORE FROM par WHERE id IN (SELECT p FROM chi);
+DELETE IGNORE par FROM par;
+SELECT * FROM par ORDER BY id;
+CREATE TABLE plain (id INT PRIMARY KEY, n INT);
+INSERT INTO plain VALUES (1, 1), (2, 0);
+-- differs: the subquery's constant is converted for each row, and warns each time
+DELETE IGNORE FROM plain WHERE n IN (SELECT 'b');
+SELECT * FROM plain ORDER BY id;

@@ -178,6 +178,14 @@ impl Drop for Prepared {
     }
 }
 
+/// Why a statement is planned once more.
+enum Again {
+    /// It needs a stack for so many levels.
+    Taller(u32),
+    /// See [`Planner::would_do_row_by_row`].
+    RowByRow,
+}
+
 impl Prepared {
     /// Resolves names and types and plans. `params` are the types of the values that will stand for `?` and lifted literals,
     /// by number; a missing one, or one of kind `Null`, follows from where it stands ([`Prepared::parameters`]). A plan serves
@@ -213,7 +221,7 @@ impl Prepared {
         Prepared::plan(stmt, version, env, params, &|planner| planner.fill(table, query, columns.clone(), duplicates))
     }
 
-    /// Plans with room for the statement, and anew where views or the rules of tables turn out to need more.
+    /// Plans with room for the statement, and anew where views or the rules of tables turn out to need more, or a join to win nothing.
     fn plan(
         stmt: &Parsed,
         version: &Arc<Version>,
@@ -221,23 +229,26 @@ impl Prepared {
         params: &[DataType],
         body: &dyn Fn(&mut Planner<'_>) -> Result<Body>,
     ) -> Result<Prepared> {
-        let mut height = stmt.height();
+        let (mut height, mut row_by_row) = (stmt.height(), false);
         loop {
             let room = stack_bytes(height);
             let plan = || {
                 let mut planner = Planner::new(stmt, version, &mut *env, params);
                 planner.make_room_for(height);
+                planner.row_by_row = row_by_row;
                 match body(&mut planner) {
-                    Err(_) if planner.lacks_room() => Err(planner.height().max(2 * height)),
+                    Err(_) if planner.lacks_room() => Err(Again::Taller(planner.height().max(2 * height))),
+                    Ok(body) if planner.would_do_row_by_row(&body) => Err(Again::RowByRow),
                     body => Ok(body.and_then(|body| Prepared::finish(stmt, version, planner, body, room))),
                 }
             };
             match with_stack(room, plan) {
                 Ok(prepared) => return prepared,
-                Err(height) if height > HEIGHT_MAX => {
+                Err(Again::Taller(height)) if height > HEIGHT_MAX => {
                     return Err(SqlError::new(1436, "Thread stack overrun: the statement is nested too deeply"));
                 }
-                Err(taller) => height = taller,
+                Err(Again::Taller(taller)) => height = taller,
+                Err(Again::RowByRow) => row_by_row = true,
             }
         }
     }

@@ -404,6 +404,17 @@ impl Planner<'_> {
         Ok(Body::Delete(Box::new(Delete { target: target?, ignore: delete.ignore, rules: rules? })))
     }
 
+    /// Is what was planned for one table no better than to ask its rows one by one? A join keeps the locks of rows that it reads and does
+    /// not name, so it is for tables that are looked up by what the subquery gives.
+    pub(crate) fn would_do_row_by_row(&self, body: &Body) -> bool {
+        let (plan, slot, id) = match body {
+            Body::UpdateMany(u) if u.alone => (&u.plan, u.targets[0].slot, u.targets[0].table.id),
+            Body::DeleteMany(d) if d.alone => (&d.plan, d.targets[0].0, d.targets[0].1.id),
+            _ => return false,
+        };
+        plan.begins_with(slot) || reads_whole(plan, id)
+    }
+
     /// 1288: a common table expression is not written to.
     fn refuse_cte(&self, factor: &ast::TableFactor, verb: &str) -> Result<()> {
         let name = self.parsed.name(factor.name.name);

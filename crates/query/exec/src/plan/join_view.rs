@@ -102,7 +102,7 @@ impl Planner<'_> {
             return false;
         };
         let Some(table) = self.find_table(&schema, name) else { return false };
-        let Some(view) = &table.view else { return !in_order && self.asks_subquery(filter) };
+        let Some(view) = &table.view else { return !in_order && !self.row_by_row && self.asks_subquery(filter) };
         view.updatable && !self.is_of_one_table(&table) && (!in_order || is_join(view))
     }
 

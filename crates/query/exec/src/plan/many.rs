@@ -92,6 +92,7 @@ impl Planner<'_> {
 
     fn delete_many_in_block(&mut self, delete: &ast::Delete) -> Result<Body> {
         let (tree, _) = self.from(delete.from)?;
+        let alone = delete.targets.is_empty() && self.block().sources.len() == 1;
         let mut targets: Vec<(usize, Arc<Table>, Option<Arc<Rules>>)> = Vec::new();
         for (schema, alias) in join_view::targets(self.parsed, delete) {
             let sources = &self.block().sources;
@@ -119,7 +120,7 @@ impl Planner<'_> {
         let list = targets.iter().map(|(slot, t, _)| (*slot, t));
         let (plan, _) = self.joined(tree, delete.filter, "DELETE", list)?;
         let shapes = std::mem::take(&mut self.block().shapes);
-        Ok(Body::DeleteMany(Box::new(DeleteMany { plan, shapes, targets })))
+        Ok(Body::DeleteMany(Box::new(DeleteMany { plan, shapes, targets, alone, ignore: delete.ignore })))
     }
 
     /// The table of a source that is to be written, read by locking reads from now on.

@@ -97,6 +97,8 @@ pub struct Planner<'p> {
     straight: bool,
     /// Optimizer hints, in a statement that has some.
     hints: Option<Box<hints::Hints>>,
+    /// An UPDATE or DELETE of one table is not planned as a join: one has turned out to win nothing.
+    pub(crate) row_by_row: bool,
     /// Subqueries of the condition at hand may be put aside; one that is planned now should be; those that were, by number.
     puts_aside: bool,
     captures: bool,
@@ -199,6 +201,7 @@ impl<'p> Planner<'p> {
             over: false,
             straight: false,
             hints: hints::Hints::new(parsed),
+            row_by_row: false,
             puts_aside: false,
             captures: false,
             captured: None,

@@ -494,6 +494,9 @@ pub struct DeleteMany {
     pub plan: Plan,
     pub shapes: Vec<Shape>,
     pub targets: Vec<(usize, Arc<Table>, Option<Arc<Rules>>)>,
+    /// The statement is a DELETE from one table.
+    pub alone: bool,
+    pub ignore: bool,
 }
 
 impl Target {
@@ -623,6 +626,18 @@ impl Plan {
                 j.right.set_in_order();
             }
             _ => {}
+        }
+    }
+
+    /// Is the table in `slot` the one that is read first?
+    pub fn begins_with(&self, slot: usize) -> bool {
+        match self {
+            Plan::Scan(s) => s.slot == slot,
+            Plan::IndexMerge(m) => m.first().slot == slot,
+            Plan::Intersection(m) => m.scans[0].slot == slot,
+            Plan::Filter { input, .. } | Plan::Counted { input, .. } => input.begins_with(slot),
+            Plan::Join(j) => j.left.begins_with(slot),
+            _ => false,
         }
     }
 

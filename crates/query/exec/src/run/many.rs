@@ -293,6 +293,7 @@ pub struct DeleteManyStatement {
     root: Box<dyn Op>,
     frame: Frame,
     targets: Vec<(usize, Arc<Table>, Option<RuleSet>, Named)>,
+    ignore: bool,
     writer: RowWriter,
 }
 
@@ -306,13 +307,14 @@ impl DeleteManyStatement {
                 .into_iter()
                 .map(|(slot, table, rules)| (slot, table, rules.map(RuleSet::new), Named::default()))
                 .collect(),
+            ignore: d.ignore,
             writer: RowWriter::default(),
         }
     }
 
     pub fn execute(&mut self, run: &Run<'_>) -> Result<Outcome> {
-        let DeleteManyStatement { root, frame, targets, writer } = self;
-        run.strict.set(run.sql_mode.is_strict());
+        let DeleteManyStatement { root, frame, targets, ignore, writer } = self;
+        run.strict.set(run.sql_mode.is_strict() && !*ignore);
         run.foresee()?;
         root.forget();
         targets.iter_mut().for_each(|(.., named)| named.clear());
@@ -335,7 +337,8 @@ impl DeleteManyStatement {
             while let Some((key, _)) = rows.next()? {
                 run.check_interrupt()?;
                 let mut tx = run.tx.borrow_mut();
-                let savepoint = row_savepoint(false, table, &tx);
+                let undone = *ignore && rules.is_some();
+                let savepoint = row_savepoint(undone, table, &tx);
                 count_position();
                 if tx.get(table.indexes[0].tree, key, LOCKING, &mut row).map_err(|e| run.engine_error(e))? {
                     if let Err(refused) = writer.delete(table, &mut tx, key, &row) {
@@ -343,10 +346,16 @@ impl DeleteManyStatement {
                         return Err(refused.locked());
                     }
                     drop(tx);
-                    if let Some(rules) = rules {
-                        rules.deleted(&row, run)?;
+                    match rules.as_mut().map_or(Ok(()), |rules| rules.deleted(&row, run)) {
+                        Err(e) if undone && is_ignorable(&e) => {
+                            undo_row(savepoint, &mut run.tx.borrow_mut())?;
+                            run.warn(e.code, e.message);
+                        }
+                        result => {
+                            result?;
+                            deleted += 1;
+                        }
                     }
-                    deleted += 1;
                 }
             }
         }
