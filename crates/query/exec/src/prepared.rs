@@ -182,7 +182,7 @@ impl Drop for Prepared {
 enum Again {
     /// It needs a stack for so many levels.
     Taller(u32),
-    /// See [`Planner::would_do_row_by_row`].
+    /// A join of the one table that it changes wins nothing.
     RowByRow,
 }
 
@@ -238,7 +238,7 @@ impl Prepared {
                 planner.row_by_row = row_by_row;
                 match body(&mut planner) {
                     Err(_) if planner.lacks_room() => Err(Again::Taller(planner.height().max(2 * height))),
-                    Ok(body) if planner.would_do_row_by_row(&body) => Err(Again::RowByRow),
+                    Err(_) if planner.wants_row_by_row => Err(Again::RowByRow),
                     body => Ok(body.and_then(|body| Prepared::finish(stmt, version, planner, body, room))),
                 }
             };

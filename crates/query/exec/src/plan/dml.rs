@@ -354,7 +354,8 @@ impl Planner<'_> {
         self.refuse_cte(factor, "UPDATE")?;
         let in_order = !update.order.is_empty() || update.limit.is_some();
         if self.goes_through_join(factor, update.filter, in_order) {
-            return self.update_many(update);
+            let body = self.update_many(update)?;
+            return self.unless_row_by_row(body);
         }
         let table = self.open_target(factor, "UPDATE", |t| {
             // What is read shows in the columns.
@@ -393,7 +394,8 @@ impl Planner<'_> {
         self.refuse_cte(factor, "DELETE")?;
         let in_order = !delete.order.is_empty() || delete.limit.is_some();
         if self.goes_through_join(factor, delete.filter, in_order) {
-            return self.delete_many(delete);
+            let body = self.delete_many(delete)?;
+            return self.unless_row_by_row(body);
         }
         let table = self.open_target(factor, "DELETE", |t| {
             t.delete = true;
@@ -404,15 +406,19 @@ impl Planner<'_> {
         Ok(Body::Delete(Box::new(Delete { target: target?, ignore: delete.ignore, rules: rules? })))
     }
 
-    /// Is what was planned for one table no better than to ask its rows one by one? A join keeps the locks of rows that it reads and does
-    /// not name, so it is for tables that are looked up by what the subquery gives.
-    pub(crate) fn would_do_row_by_row(&self, body: &Body) -> bool {
-        let (plan, slot, id) = match body {
+    /// What was planned for one table, if that is better than to ask its rows one by one; else the statement is planned anew. A join keeps
+    /// the locks of rows that it reads and does not name, so it is for tables that are looked up by what the subquery gives.
+    fn unless_row_by_row(&mut self, body: Body) -> Result<Body> {
+        let (plan, slot, id) = match &body {
             Body::UpdateMany(u) if u.alone => (&u.plan, u.targets[0].slot, u.targets[0].table.id),
             Body::DeleteMany(d) if d.alone => (&d.plan, d.targets[0].0, d.targets[0].1.id),
-            _ => return false,
+            _ => return Ok(body),
         };
-        plan.begins_with(slot) || reads_whole(plan, id)
+        if !plan.begins_with(slot) && !reads_whole(plan, id) {
+            return Ok(body);
+        }
+        self.wants_row_by_row = true;
+        Err(types::err!(1815, "planned anew"))
     }
 
     /// 1288: a common table expression is not written to.

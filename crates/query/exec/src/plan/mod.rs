@@ -99,6 +99,8 @@ pub struct Planner<'p> {
     hints: Option<Box<hints::Hints>>,
     /// An UPDATE or DELETE of one table is not planned as a join: one has turned out to win nothing.
     pub(crate) row_by_row: bool,
+    /// It has just turned out so: whatever is planned is not wanted.
+    pub(crate) wants_row_by_row: bool,
     /// Subqueries of the condition at hand may be put aside; one that is planned now should be; those that were, by number.
     puts_aside: bool,
     captures: bool,
@@ -202,6 +204,7 @@ impl<'p> Planner<'p> {
             straight: false,
             hints: hints::Hints::new(parsed),
             row_by_row: false,
+            wants_row_by_row: false,
             puts_aside: false,
             captures: false,
             captured: None,
