@@ -6,7 +6,6 @@ use crate::options::{self, Options};
 use crate::serve;
 use backup::restore::{Source, restore as bring_back};
 use backup::{Manifest, Place};
-use binlog::gtid::GtidSet;
 use io::Folder;
 use replica::replay::{Plan, Point, Start};
 use session::persist::Persisted;
@@ -16,6 +15,7 @@ use session::{Server, Settings};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use types::gtid::GtidSet;
 
 pub const USAGE: &str = "\
 Usage: clearway restore --from=BACKUP [--from=INCREMENT ...] --to=DATADIR [--binlog FILE ... [UNTIL]] [OPTION ...]

@@ -384,7 +384,7 @@ fn binlog_config(globals: &mut Globals, name: &str, datadir: &DataDir) -> Result
         globals.set(find("log_bin_basename").expect("the table has it"), text(path.clone()));
         globals.set(find("log_bin_index").expect("the table has it"), text(path.with_extension("index")));
     }
-    let server_uuid = binlog::gtid::Uuid::parse(&datadir.uuid).ok_or("the server's UUID is none")?;
+    let server_uuid = types::gtid::Uuid::parse(&datadir.uuid).ok_or("the server's UUID is none")?;
     Ok(binlog::Config {
         directory,
         base: base.to_string(),

@@ -9,6 +9,7 @@ pub mod convert;
 pub mod datatype;
 pub mod decimal;
 pub mod error;
+pub mod gtid;
 pub mod json;
 pub mod key;
 pub mod number;

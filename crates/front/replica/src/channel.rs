@@ -10,11 +10,11 @@ use crate::until::Until;
 use crate::workers::{Progress, Report, WorkerStatus};
 use crate::{coordinator, receiver};
 use binlog::decode::Head;
-use binlog::gtid::GtidSet;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use sync::{Condvar, Mutex, Rank};
+use types::gtid::GtidSet;
 use types::{SqlError, err};
 
 /// How long one step of stopping waits before it looks again.

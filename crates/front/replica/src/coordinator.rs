@@ -17,11 +17,11 @@ use crate::until::Until;
 use crate::workers::Report;
 use binlog::decode::{self, Head, QueryEvent, body_of, code};
 use binlog::event::{Checksum, Header, Kind};
-use binlog::gtid::GtidSet;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
+use types::gtid::GtidSet;
 use types::{SqlError, err};
 
 /// How often a thread that waits for more looks whether it should stop.

@@ -5,11 +5,11 @@ use crate::schedule::Turn;
 use binlog::LogKeys;
 use binlog::decode::{Head, QueryEvent, RowsEvent, SourceTable};
 use binlog::event::XaId;
-use binlog::gtid::{GtidSet, Uuid};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use types::SqlError;
+use types::gtid::{GtidSet, Uuid};
 
 /// Where a transaction comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

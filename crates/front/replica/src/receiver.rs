@@ -9,10 +9,10 @@ use crate::relay::RelayLog;
 use crate::workers::Progress;
 use binlog::decode::{Head, body_of, code, rotate};
 use binlog::event::{self, Checksum, FLAG_ARTIFICIAL, HEADER_BYTES, Header, Kind, MAGIC};
-use binlog::gtid::{Gtid, GtidSet, Uuid};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use types::SqlError;
+use types::gtid::{Gtid, GtidSet, Uuid};
 
 /// The thread ended with an error that trying again does not mend.
 const FATAL: u16 = 13_117;

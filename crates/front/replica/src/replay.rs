@@ -16,7 +16,6 @@ use binlog::decode::code::MARIA_GTID;
 use binlog::decode::{Head, body_of};
 use binlog::event::{self, FLAG_ARTIFICIAL, Header, Kind, MAGIC, Stamp};
 use binlog::files::{Front, front, read_event};
-use binlog::gtid::GtidSet;
 use binlog::{LogFile, LogKeys};
 use io::{File, OpenOptions};
 use jiff::Timestamp;
@@ -26,6 +25,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use types::SqlError;
+use types::gtid::GtidSet;
 
 /// A file of the relay log ends behind the transaction that reaches this; so much may wait for the applier.
 const RELAY_FILE_BYTES: u64 = 32 << 20;

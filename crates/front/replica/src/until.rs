@@ -2,7 +2,7 @@
 
 use crate::config::Position;
 use crate::relay::Place;
-use binlog::gtid::{Gtid, GtidSet};
+use types::gtid::{Gtid, GtidSet};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Until {
@@ -94,7 +94,7 @@ mod tests {
         assert!(Until::After(set.clone()).is_reached(&Position::default(), place, &set, false));
         let gaps = |gaps| Until::AfterGaps.is_reached(&Position::default(), place, &none, gaps);
         assert!(gaps(false) && !gaps(true));
-        let (uuid, number) = (binlog::gtid::Uuid::parse("3e11fa47-71ca-11e1-9e33-c80aa9429562").unwrap(), 4);
+        let (uuid, number) = (types::gtid::Uuid::parse("3e11fa47-71ca-11e1-9e33-c80aa9429562").unwrap(), 4);
         assert!(Until::Before(set.clone()).is_before(Some(Gtid { uuid, tag: Default::default(), number })));
         assert!(!Until::Before(set).is_before(Some(Gtid { uuid, tag: Default::default(), number: 5 })));
     }

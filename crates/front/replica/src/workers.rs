@@ -4,10 +4,10 @@ use crate::channel::{LastError, now_us};
 use crate::config::Position;
 use crate::schedule::Job;
 use binlog::decode::Head;
-use binlog::gtid::Gtid;
 use std::sync::Arc;
 use sync::{Mutex, Rank};
 use types::SqlError;
+use types::gtid::Gtid;
 
 /// A transaction that a worker applies, or has applied. Times in microseconds since 1970, 0 where there is none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

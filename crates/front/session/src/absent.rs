@@ -5,7 +5,7 @@ use crate::command::Session;
 use crate::define::text_of;
 use crate::files::files_are_off;
 use crate::needs::Action;
-use exec::Env;
+use expr::Env;
 use sql::ast::{Absent, Parsed};
 use types::{Result, err};
 

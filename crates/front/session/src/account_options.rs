@@ -2,7 +2,7 @@
 
 use crate::command::Session;
 use accounts::{AccountName, Lifetime, LockTime, Plugin, Privileges, Requirement, password};
-use exec::Env;
+use expr::Env;
 use sql::ast::{AccountOptions, Auth, AuthSecret, Limited, Parsed, PasswordExpire, Require, Str, UserSpec};
 use types::json::{Json, parse};
 use types::{Result, SqlError, err};

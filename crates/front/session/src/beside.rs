@@ -18,7 +18,10 @@ use crate::run::Planned;
 use catalog::mdl::{Duration, Mode, Name};
 use catalog::{Version, Waiting};
 use engine::{Isolation, Transaction};
-use exec::{Env, Outcome, Prepared, RowSink, Stage, TableUse, Uses};
+use exec::{Outcome, Prepared, RowSink, Uses};
+use expr::Env;
+use expr::Stage;
+use plan::TableUse;
 use std::sync::Arc;
 use types::{Result, Value};
 
@@ -113,7 +116,7 @@ impl Session {
         let mut beside = match self.beside.take() {
             Some(beside) => beside,
             None => {
-                let mut beside = self.tx.beside().map_err(exec::error::engine)?;
+                let mut beside = self.tx.beside().map_err(catalog::error::engine)?;
                 self.state.bound_events(&mut beside);
                 Box::new(beside)
             }
@@ -133,7 +136,7 @@ impl Session {
         for (name, mode) in &rows.locks {
             self.pins.lock(name, *mode, Duration::Statement, &mut Waiting { timeout, tx: &mut self.tx })?;
         }
-        if rows.rests_on_others { self.tx.await_others().map_err(exec::error::engine) } else { Ok(()) }
+        if rows.rests_on_others { self.tx.await_others().map_err(catalog::error::engine) } else { Ok(()) }
     }
 
     /// The statement has ended: what it changed stays.
@@ -163,7 +166,7 @@ impl Session {
         self.state.track_commit(beside.commit_end());
         // The statement's own error is the one to tell.
         let outcome = result?;
-        ended.map_err(exec::error::engine)?;
+        ended.map_err(catalog::error::engine)?;
         Ok(outcome)
     }
 

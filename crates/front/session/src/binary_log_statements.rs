@@ -6,14 +6,14 @@ use crate::needs::Action;
 use binlog::compress::{Expander, Payload};
 use binlog::decode::QueryEvent;
 use binlog::event::{self, GtidEvent, HEADER_BYTES, Header, Kind};
-use binlog::gtid::GtidSet;
 use binlog::{Binlog, Published, Read, Reader};
-use exec::Env;
+use expr::Env;
 use inspect::Rows;
 use sql::ast::{Parsed, PurgeLogs, ShowLimit, ShowWhat};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use types::collation::CollationId;
+use types::gtid::GtidSet;
 use types::temporal::parse::parse_datetime;
 use types::{DataType, Result, SqlError, TypeKind, Value, err};
 

@@ -3,7 +3,7 @@
 use crate::command::Session;
 use crate::variables::{Globals, VARIABLES, Val, VarId, find, id};
 use engine::{Engine, PoolSettings, ResizeRefused, ResizeStage, WarmFailure, WarmStage};
-use exec::Env;
+use expr::Env;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use std::time::SystemTime;

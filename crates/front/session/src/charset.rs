@@ -52,9 +52,9 @@ fn converted(text: &[u8], from: Charset, to: Charset) -> Option<Vec<u8>> {
 
 /// A user variable as a parameter: a text in `character_set_connection`, or (true) a string of bytes.
 pub(crate) fn parameter_of(state: &State, name: &str) -> (Value<'static>, bool) {
-    let (value, t) = exec::Env::user_variable(state, name);
+    let (value, t) = expr::Env::user_variable(state, name);
     let is_binary = t.collation.is_binary() && matches!(value, Value::Bytes(_));
-    let value = match exec::parameter::of_variable(value, &t) {
+    let value = match plan::parameter::of_variable(value, &t) {
         Value::Bytes(text) if t.kind.is_text() && t.collation.charset() != Charset::Binary => {
             let text =
                 converted(&text, t.collation.charset(), state.vars.hot().literals.charset()).map_or(text, Cow::Owned);

@@ -7,7 +7,9 @@ use crate::variables::{VarId, id};
 use binlog::event::XaId;
 use catalog::Waiting;
 use engine::{Isolation, Savepoint};
-use exec::{Env, Outcome, Stage};
+use exec::Outcome;
+use expr::Env;
+use expr::Stage;
 use observe::Counter;
 use protocol::{Next, Output};
 use sql::ast::{AccessMode, Completion};
@@ -163,7 +165,7 @@ impl Session {
             if self.tx.rests_on_others() {
                 self.entry.stage(Stage::HandlerCommit);
             }
-            return self.tx.commit().map_err(exec::error::engine);
+            return self.tx.commit().map_err(catalog::error::engine);
         }
         self.check_read_only()?;
         match xa {
@@ -215,7 +217,7 @@ impl Session {
             result = self.tx.await_durable();
         }
         self.pins.end_commit();
-        result.map_err(exec::error::engine)
+        result.map_err(catalog::error::engine)
     }
 
     /// Before the wait for the flush: the wait for others to share it.
@@ -232,7 +234,7 @@ impl Session {
         assert!(std::mem::take(&mut self.unsettled), "there is something to wait for");
         sync::blocking::serve(self.tx.interrupt());
         self.gather();
-        let result = self.tx.await_durable().map_err(exec::error::engine);
+        let result = self.tx.await_durable().map_err(catalog::error::engine);
         if !self.tx.is_active() {
             self.pins.end_commit();
             self.pins.release();
@@ -311,7 +313,7 @@ impl Session {
             if active {
                 observe::add(Counter::HandlerRollback, self.engines());
             }
-            let result = if active { self.tx.rollback().map_err(exec::error::during_rollback) } else { Ok(()) };
+            let result = if active { self.tx.rollback().map_err(catalog::error::during_rollback) } else { Ok(()) };
             self.state.release_gtid();
             self.ended();
             result?;
@@ -358,7 +360,7 @@ impl Session {
         observe::add(Counter::HandlerSavepointRollback, engines);
         observe::add(Counter::HandlerRollback, self.engines().saturating_sub(engines));
         self.transaction.savepoints.truncate(at + 1);
-        self.tx.rollback_to(savepoint).map_err(exec::error::during_rollback)?;
+        self.tx.rollback_to(savepoint).map_err(catalog::error::during_rollback)?;
         if self.transaction.kept {
             self.tell_kept();
         }

@@ -11,7 +11,9 @@ use crate::run::{REPLANS_MAX, pins_of};
 use crate::sink::MemorySink;
 use catalog::schema::eq_name;
 use catalog::{Column, ColumnDefault, Table, TableSpec, Version};
-use exec::{ColumnMeta, Env, Outcome, Prepared, Provenance, TableUse};
+use exec::{Outcome, Prepared};
+use expr::Env;
+use plan::{ColumnMeta, Provenance, TableUse};
 use sql::ast::{ColumnDef, CreateTable, KeyDef, Note, OnDuplicate, Parsed, QueryId, TableOptions};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -179,7 +181,7 @@ fn made_column(version: &Version, output: &ColumnMeta, mode: SqlMode) -> Column 
     let plain = Column::new(&output.name, output.data_type);
     let Some((table, column)) = shown else {
         let data_type = match output.provenance {
-            _ if output.flags & exec::KEPT != 0 => kept_type(output.data_type),
+            _ if output.flags & plan::KEPT != 0 => kept_type(output.data_type),
             Provenance::Kept if output.data_type.kind == TypeKind::Null => kept_type(output.data_type),
             Provenance::Kept if output.data_type.kind.is_integer() => subquery_type(output.data_type),
             Provenance::Subquery => made_type(subquery_type(output.data_type), false),

@@ -16,15 +16,16 @@ use crate::variables::Extension;
 use binlog::event::{
     self, Checksum, FLAG_ARTIFICIAL, FLAG_IN_USE, GtidEvent, HEADER_BYTES, Header, Kind, MAGIC, Stamp,
 };
-use binlog::gtid::GtidSet;
 use binlog::semisync::Place;
 use binlog::{Binlog, Read, Reader};
-use exec::{Env, Stage};
+use expr::Env;
+use expr::Stage;
 use protocol::command::{BinlogDump, RegisterReplica};
 use protocol::{Connection, Output, ReadOutcome};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use types::gtid::GtidSet;
 use types::{Result, SqlError, Value, err};
 
 /// In the flags of COM_BINLOG_DUMP: end at the end of the log.

@@ -9,7 +9,7 @@ use crate::variables::{Globals, Val, VarId, id};
 use catalog::error::from_engine;
 use catalog::{CreateOptions, StorageEngine};
 use engine::Engine;
-use exec::Env;
+use expr::Env;
 use sql::ast::{DatabaseOptions, Parsed, TableOptions};
 use types::{Result, SqlError, err};
 

@@ -6,7 +6,7 @@
 use crate::command::Session;
 use crate::run::{is_planned, lexer_mode, parse_error};
 use crate::sink::MemorySink;
-use exec::Env;
+use expr::Env;
 use sql::ast::{Expr, ExprId, Parsed, UnaryOp};
 use sql::keywords::Kw;
 use sql::lexer::{Lexer, Tok};
@@ -133,12 +133,12 @@ impl Session {
     pub(crate) fn bound_values(&self) -> (Vec<Value<'static>>, Vec<DataType>) {
         let text = self.state.vars.hot().literals;
         let values = self.bound.values.clone();
-        let types = values.iter().map(|v| exec::parameter::sent_type(v, None, text)).collect();
+        let types = values.iter().map(|v| plan::parameter::sent_type(v, None, text)).collect();
         (values, types)
     }
 
     fn type_of_bound(&self, value: &Value<'_>) -> DataType {
-        let t = exec::expr::convert::type_of(value);
+        let t = expr::convert::type_of(value);
         match value {
             Value::Bytes(_) => DataType { collation: self.state.vars.hot().literals, ..t },
             _ => t,

@@ -59,7 +59,7 @@ pub(crate) fn canonical(
     let text = print::expression(parsed, id, charset, &mut Known(columns)).ok_or_else(|| refused(parsed, place))?;
     // The text alone holds the expression and nothing else of the statement.
     let alone = sql::parse(format!("DO {text}").as_bytes(), sql::SqlMode::default());
-    let alone = alone.map_err(|e| exec::error::parse_error(&e))?;
+    let alone = alone.map_err(|e| expr::error::parse_error(&e))?;
     debug_assert!(matches!(alone.statement, Statement::Do(_)));
     for e in alone.exprs() {
         check_node(&alone, e, columns, place)?;

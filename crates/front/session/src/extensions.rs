@@ -13,7 +13,7 @@ use crate::state::State;
 use crate::variables::{Extension, Globals, VARIABLES, Val, VarId, find, id};
 use accounts::strength::{DICTIONARY_BYTES_MAX, Dictionary, StrengthPolicy, Strictness};
 use catalog::installed::Installed;
-use exec::Env;
+use expr::Env;
 use sql::ast::{ExtensionStatement, Parsed, SetItem, Str, VarScope};
 use std::sync::Arc;
 use sync::blocking::Wait;

@@ -13,9 +13,11 @@ use crate::needs::Action;
 use crate::run::{Planned, check_schemas};
 use crate::sink::gone;
 use crate::variables::{Globals, Val, VarId, id};
-use exec::context::LoadedFile;
-use exec::run::fields::FileFormat;
-use exec::{ColumnMeta, Outcome, RowSink};
+use exec::run::fields::write_field;
+use exec::{Outcome, RowSink};
+use expr::LoadedFile;
+use plan::ColumnMeta;
+use plan::load::FileFormat;
 use protocol::{Capabilities, Connection, Output, ReadOutcome, RowFormat};
 use sql::ast::{Into, Parsed, Statement};
 use std::io::{self, BufWriter, Read, Write};
@@ -229,7 +231,7 @@ impl Session {
                     Some(name) => Some(Charset::by_name(name).ok_or_else(|| err!(1115, name))?),
                     None => None,
                 };
-                (text_of(parsed, *file), charset, Some(exec::plan::load::file_format(parsed, format)?))
+                (text_of(parsed, *file), charset, Some(plan::load::file_format(parsed, format)?))
             }
             Some(Into::Dumpfile(file)) => (text_of(parsed, *file), None, None),
             _ => unreachable!("called for a query into a file"),
@@ -316,7 +318,7 @@ impl RowSink for FileSink<'_> {
                     let before = if i == 0 { &format.lines_starting } else { &format.fields_terminated };
                     self.line.extend_from_slice(before);
                     let string = !t.kind.is_numeric() || t.kind == TypeKind::Bit;
-                    format.write((!value.is_null()).then_some(shown), string, &mut self.line);
+                    write_field(format, (!value.is_null()).then_some(shown), string, &mut self.line);
                 }
             }
         }

@@ -20,17 +20,17 @@ use crate::receipt::{self, TRACK_RECEIPT};
 use crate::state::State;
 use crate::variables::{Globals, Val, VarId, id};
 use crate::xa::DETACH;
-use binlog::gtid::{Gtid, GtidSet, Tag};
 use binlog::payload::Numbering;
 use binlog::{Binlog, Tracked, Tracker};
 use engine::Lsn;
-use exec::Env;
+use expr::Env;
 use sql::ast::Statement;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use sync::blocking::{ASK_AGAIN, is_interrupted};
 use sync::{Condvar, Mutex, Rank};
+use types::gtid::{Gtid, GtidSet, Tag};
 use types::{Result, SqlError, err};
 
 pub(crate) const GTID_NEXT: VarId = id("gtid_next");
@@ -658,7 +658,7 @@ impl Session {
 /// The rows of `mysql.gtid_executed`, all commits so far among them unless the wait for them is interrupted.
 pub(crate) fn executed_rows(binlog: &Binlog) -> Vec<inspect::ExecutedGtids> {
     let now = binlog.catch_up(is_interrupted).unwrap_or_else(|_| binlog.published());
-    let row = |(uuid, tag, first, last): (binlog::gtid::Uuid, Tag, u64, u64)| inspect::ExecutedGtids {
+    let row = |(uuid, tag, first, last): (types::gtid::Uuid, Tag, u64, u64)| inspect::ExecutedGtids {
         uuid: uuid.to_string(),
         tag: tag.to_string(),
         first,

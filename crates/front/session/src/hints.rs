@@ -5,7 +5,7 @@ use crate::run::Planned;
 use crate::set::{MAX_JOIN_SIZE, join_bound};
 use crate::variables::{Access, SessionVariables, VARIABLES, Val, VarId, find, id, parse_bytes};
 use exec::Prepared;
-use exec::plan::hints::StatementHints;
+use plan::hints::StatementHints;
 use sql::ast::Parsed;
 use std::borrow::Cow;
 use types::{Result, Value};
@@ -87,7 +87,7 @@ impl Session {
             if let Err((code, message)) = self.set_hinted(name, value, *number, warns)
                 && warns
             {
-                exec::Env::warn(&mut self.state, "Warning", code, message);
+                expr::Env::warn(&mut self.state, "Warning", code, message);
             }
         }
         self.hints_changed();
@@ -136,7 +136,7 @@ impl Session {
             return Err(plain(variable.cannot(value)));
         }
         for warning in adjusted.into_iter().filter(|_| warns) {
-            exec::Env::warn(&mut self.state, "Warning", 1292, warning);
+            expr::Env::warn(&mut self.state, "Warning", 1292, warning);
         }
         match at {
             TIMESTAMP => self.state.timestamp = Some(new.double()).filter(|s| *s != 0.0),
@@ -164,7 +164,7 @@ impl Session {
     /// Warns of the hints that do not count.
     pub(crate) fn note_hints(&mut self, prepared: &Prepared) {
         for (code, message) in prepared.hint_warnings() {
-            exec::Env::warn(&mut self.state, "Warning", *code, message.clone());
+            expr::Env::warn(&mut self.state, "Warning", *code, message.clone());
         }
     }
 
@@ -180,6 +180,6 @@ impl Session {
 
 /// The hints of a statement that change variables.
 pub(crate) fn of(parsed: &Parsed) -> Option<Box<StatementHints>> {
-    let hints = exec::plan::hints::of_statement(parsed)?;
+    let hints = plan::hints::of_statement(parsed)?;
     (hints != StatementHints::default()).then(|| Box::new(hints))
 }

@@ -84,7 +84,7 @@ mod view;
 mod xa;
 mod xids;
 
-use exec::time_zone;
+use expr::time_zone;
 
 pub use binary_log::{check_options as check_binary_log, settings as binary_log_settings};
 pub use command::Session;

@@ -6,8 +6,9 @@ use crate::run::Planned;
 use catalog::mdl::{Duration, Mode, Name};
 use catalog::{Changes, MetadataPins, StorageEngine, Waiting};
 use engine::Transaction;
-use exec::{Env, TableUse};
+use expr::Env;
 use observe::Counter;
+use plan::TableUse;
 use sql::ast::{FlushTables, LockTable, ObjectName, Parsed, Statement, TableLockMode, TableRef};
 use std::sync::Arc;
 use types::{Result, SqlError, err};
@@ -90,7 +91,7 @@ impl Session {
         let mut at = 0;
         while at < all.len() {
             if let Some(view) = version.table(&all[at].schema, &all[at].table).filter(|t| t.view.is_some()) {
-                for (schema, table, direct) in exec::plan::views::tables_of(view)? {
+                for (schema, table, direct) in plan::views::tables_of(view)? {
                     let part = implied(&schema, &table, all[at].write && direct);
                     if version.table(&schema, &table).is_some_and(|t| !t.is_virtual()) && !all.contains(&part) {
                         all.push(part);

@@ -189,7 +189,7 @@ impl Session {
     /// Samples a table.
     fn analyze(&mut self, schema: &str, name: &str) -> Result<(), SqlError> {
         let Some(table) = self.base_table(schema, name)? else { return Ok(()) };
-        exec::plan::statistics::take(&self.server.engine, &table)?;
+        plan::statistics::take(&self.server.engine, &table)?;
         self.pins.release();
         self.refresh_histograms(&table)
     }

@@ -76,7 +76,7 @@ impl Session {
     #[cold]
     pub(crate) fn why_ended(&self, error: SqlError) -> SqlError {
         match (error.code, self.memory.ended()) {
-            (1317, Some(excess)) => exec::error::out_of_memory(excess),
+            (1317, Some(excess)) => expr::error::out_of_memory(excess),
             _ => error,
         }
     }

@@ -11,7 +11,7 @@
 use crate::command::Session;
 use crate::needs::Action;
 use crate::variables::{Access, Globals, Origin, SetBy, Startup, VARIABLES, Val, Variable, Wrong, find};
-use exec::Env;
+use expr::Env;
 use sql::ast::{ObjectName, Parsed};
 use types::json::{Json, Object, parse};
 use types::{Result, SqlError, err};

@@ -8,8 +8,8 @@ use crate::process::Doing;
 use crate::run::{Planned, is_interpreted, is_planned, lexer_mode, parse_error};
 use crate::sink::{MemorySink, gone, wire_column};
 use crate::variables::{VarId, id};
-use exec::parameter::{self, Parameter};
 use observe::Counter;
+use plan::parameter::{self, Parameter};
 use protocol::command::CursorFlags;
 use protocol::execute::ExecuteBody;
 use protocol::{Column, Output, ParameterType, RowFormat, ServerStatus};
@@ -352,7 +352,7 @@ impl Session {
         let limit = self.state.vars.uint(MAX_ALLOWED_PACKET) as usize;
         let Some(stmt) = self.statements.get_mut(id) else { return };
         let total: usize = stmt.long.iter().map(|(_, data)| data.len()).sum();
-        if total + data.len() > limit || exec::error::check_memory_for(data.len()).is_err() {
+        if total + data.len() > limit || expr::error::check_memory_for(data.len()).is_err() {
             stmt.long_failed = true;
             return;
         }

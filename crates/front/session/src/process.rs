@@ -2,7 +2,7 @@
 
 use crate::variables::CONNECTIONS_MAX;
 use engine::Interrupt;
-use exec::Stage;
+use expr::Stage;
 use inspect::Process;
 use protocol::HangUp;
 use std::sync::Arc;

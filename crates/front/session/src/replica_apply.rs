@@ -19,13 +19,13 @@ use crate::variables::{Val, VarId, id};
 use accounts::AccountName;
 use binlog::decode::{Change, Fit, QueryEvent, RowsEvent, SourceColumn, SourceTable};
 use binlog::event::{NO_FOREIGN_KEY_CHECKS, NO_UNIQUE_CHECKS, XaId};
-use binlog::gtid::Gtid;
 use binlog::payload::{ROWS_NO_FOREIGN_KEYS, ROWS_RELAXED_UNIQUE};
 use catalog::Column;
 use catalog::dictionary::{self, Kind};
 use engine::{Isolation, Transaction};
 use exec::apply::{Mode, RowApplier};
 use exec::run::{PlainReads, Run};
+use expr::Execution;
 use protocol::{HangUp, Peer};
 use replica::{Apply, Filters, Mark, Origin, Position, Turn};
 use sql::ast::{ObjectName, Parsed, Statement, TableRef};
@@ -34,6 +34,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use types::collation::CollationId;
+use types::gtid::Gtid;
 use types::sql_mode::SqlMode;
 use types::{DataType, Result, SqlError, StoreContext, TypeKind, Value, err};
 
@@ -324,8 +325,8 @@ impl SessionApplier {
         if !is_taken(&parsed, self.session.state.database.as_deref().unwrap_or(""), filters) {
             return Ok(());
         }
-        let room = exec::stack_bytes(parsed.height());
-        exec::with_stack(room, || {
+        let room = plan::stack::stack_bytes(parsed.height());
+        plan::stack::with_stack(room, || {
             if !crate::run::is_planned(&parsed.statement) {
                 return self.session.obey_event(&parsed);
             }
@@ -556,7 +557,7 @@ fn stored<'v>(value: Value<'v>, theirs: &DataType, fit: Fit, ours: &Column, run:
         _ => {}
     }
     match (value, ours.data_type.kind) {
-        (Value::Null, _) if !ours.data_type.nullable => Ok(exec::run::write::implicit_default(&ours.data_type)),
+        (Value::Null, _) if !ours.data_type.nullable => Ok(expr::store::implicit_default(&ours.data_type)),
         (Value::Null, _) => Ok(Value::Null),
         // Their zeros at the end stay at the source.
         (Value::Bytes(bytes), TypeKind::Binary) if fit == Fit::Same => {
@@ -571,7 +572,7 @@ fn stored<'v>(value: Value<'v>, theirs: &DataType, fit: Fit, ours: &Column, run:
 }
 
 fn convert<'v>(value: Value<'v>, theirs: &DataType, ours: &Column, run: &Run<'_>) -> Result<Value<'v>> {
-    let context = StoreContext { mode: run.sql_mode, column: &ours.name, row: 1, members: &ours.members };
+    let context = StoreContext { mode: run.evaluation.sql_mode, column: &ours.name, row: 1, members: &ours.members };
     // Texts come in the character set that the column here has.
     let theirs = match (&value, ours.data_type.kind.is_text()) {
         (Value::Bytes(_), true) => DataType { collation: ours.data_type.collation, kind: TypeKind::VarChar, ..*theirs },
@@ -732,7 +733,7 @@ impl Session {
         let timeout = self.state.vars.hot().lock_wait_timeout;
         let ready = ready.and_then(|()| self.pins.begin_commit(catalog::Waiting { timeout, tx: &mut self.tx }));
         let ended = match ready {
-            Ok(()) => self.tx.precommit().map_err(exec::error::engine),
+            Ok(()) => self.tx.precommit().map_err(catalog::error::engine),
             Err(e) => {
                 self.rollback_all();
                 Err(e)

@@ -4,14 +4,14 @@ use crate::command::Session;
 use crate::define::text_of;
 use crate::needs::Action;
 use crate::variables::{VarId, id};
-use binlog::gtid::{GtidSet, Uuid};
-use exec::Env;
+use expr::Env;
 use inspect::Rows;
 use replica::errors::{self, Stopped};
 use replica::{Channel, Filters, Position, SourceConfig, Status, ThreadChoice, Until};
 use sql::ast::{FilterItem, Parsed, ReplicaStatement, SourceValue, Str};
 use std::sync::Arc;
 use std::time::Duration;
+use types::gtid::{GtidSet, Uuid};
 use types::{DateTime, Result, SqlError, Value, err};
 
 const GTID_MODE: VarId = id("gtid_mode");

@@ -5,7 +5,6 @@ use crate::binary_log::SERVER_ID;
 use crate::replica_apply::{AHEAD_ENTRY, POSITION_ENTRY, SessionApplier};
 use crate::variables::{Val, VarId, id};
 use binlog::LogKeys;
-use binlog::gtid::{GtidSet, Uuid};
 use catalog::dictionary::{self, Entry, Kind};
 use catalog::error::from_engine;
 use engine::{Isolation, Transaction};
@@ -16,6 +15,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use sync::{Mutex, Rank};
+use types::gtid::{GtidSet, Uuid};
 use types::{Result, SqlError, err};
 
 const GTID_MODE: VarId = id("gtid_mode");

@@ -5,7 +5,7 @@ use crate::needs::Action;
 use crate::users::list;
 use crate::variables::{VarId, id};
 use accounts::{AccountName, Directory, Privileges, quoted_account};
-use exec::Env;
+use expr::Env;
 use sql::ast::{Account, Parsed, RoleSelection, Statement, Str};
 use std::sync::Arc;
 use types::{Result, SqlError, err};

@@ -18,11 +18,13 @@ use crate::sink::{Head, WireSink};
 use crate::variables::{VarId, id};
 use catalog::{Pin, Version, Waiting};
 use engine::Isolation;
-use exec::parameter;
-use exec::plan::hints::StatementHints;
 use exec::program::Form;
-use exec::{Outcome, Prepared, RowSink, Stage, TableUse, Uses};
+use exec::{Outcome, Prepared, RowSink, Uses};
+use expr::Stage;
 use observe::{Counter, CounterId};
+use plan::TableUse;
+use plan::hints::StatementHints;
+use plan::parameter;
 use protocol::{Capabilities, Output, RowFormat};
 use sql::ast::{ExplainTarget, InsertSource, Parsed, Statement, TableRef};
 use sql::digest::{LiteralKind, Normalized, normalize};
@@ -141,10 +143,10 @@ fn is_bare(text: &[u8]) -> bool {
 }
 
 pub(crate) fn parse_error(e: sql::ParseError) -> SqlError {
-    exec::error::parse_error(&e)
+    expr::error::parse_error(&e)
 }
 
-pub(crate) use exec::context::lexer_mode;
+pub(crate) use expr::lexer_mode;
 
 /// A statement that a client has sent.
 fn count_question() {
@@ -222,8 +224,8 @@ impl Session {
             }
             self.refuse_dictionary(&parsed).map_err(|e| self.unread(e))?;
             self.more = !tail.is_empty();
-            let room = exec::stack_bytes(parsed.height());
-            let done = exec::with_stack(room, || self.statement(parsed, out)).map_err(|e| self.failed(e))?;
+            let room = plan::stack::stack_bytes(parsed.height());
+            let done = plan::stack::with_stack(room, || self.statement(parsed, out)).map_err(|e| self.failed(e))?;
             if done == Done::Upload {
                 let upload = self.upload.as_mut().expect("it waits for the client");
                 upload.rest = tail.to_vec();
@@ -714,7 +716,7 @@ impl Session {
     pub(crate) fn begin_readable(&mut self, readable_since: u64, takes_snapshot: bool) -> Result<()> {
         self.begin_if_needed();
         if self.tx.must_roll_back() {
-            return Err(exec::error::during_rollback(engine::Error::MustRollBack));
+            return Err(catalog::error::during_rollback(engine::Error::MustRollBack));
         }
         if takes_snapshot
             && self.transaction.snapshot_at == NO_SNAPSHOT
@@ -757,7 +759,7 @@ impl Session {
     /// was not had in time is; a metadata lock is not waited for here.
     #[cold]
     fn ends_transaction(&self, error: &SqlError) -> bool {
-        exec::error::ends_transaction(error)
+        catalog::error::ends_transaction(error)
             || (error.code == 1205 && self.server.globals.load().bool(ROLLBACK_ON_TIMEOUT))
     }
 
@@ -802,7 +804,7 @@ impl Session {
         if self.settles_later && self.tx.rests_on_others() {
             self.unsettled = true;
         } else {
-            self.tx.await_durable().map_err(exec::error::engine)?;
+            self.tx.await_durable().map_err(catalog::error::engine)?;
         }
         result
     }

@@ -490,7 +490,7 @@ impl inspect::Source for Server {
     }
 
     fn sample(&self, table: &catalog::Table) -> Result<Arc<Option<catalog::statistics::Sample>>> {
-        exec::plan::statistics::shown(&self.engine, table)
+        plan::statistics::shown(&self.engine, table)
     }
 
     fn global_variables(&self) -> Vec<(&'static str, String)> {

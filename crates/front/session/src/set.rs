@@ -22,7 +22,7 @@ use crate::tracking;
 use crate::variables::{
     self, Access, Extension, Globals, Kind, Origin, Scope, SetBy, VARIABLES, Val, VarId, id, isolation_of,
 };
-use exec::Env;
+use expr::Env;
 use sql::ast::{AccessMode, Expr, IsolationLevel, Name, Parsed, SetItem, VarScope};
 use std::borrow::Cow;
 use std::time::Duration;
@@ -469,11 +469,11 @@ impl Session {
                 return Ok(());
             }
             RAND_SEED1 => {
-                self.state.random.0 = exec::random_part(value.uint());
+                self.state.random.0 = expr::random_part(value.uint());
                 return Ok(());
             }
             RAND_SEED2 => {
-                self.state.random.1 = exec::random_part(value.uint());
+                self.state.random.1 = expr::random_part(value.uint());
                 return Ok(());
             }
             AUTOCOMMIT if value == Val::Bool(true) && !self.state.vars.bool(AUTOCOMMIT) => {

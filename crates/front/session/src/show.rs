@@ -15,9 +15,11 @@ use accounts::{AccountName, Privileges};
 use catalog::RoutineKind;
 use catalog::Version;
 use exec::program::Condition;
-use exec::{ColumnMeta, Env, Outcome, Prepared, RowSink};
+use exec::{Outcome, Prepared, RowSink};
+use expr::Env;
 use inspect::{Rows, VirtualRows, show};
 use observe::Counter;
+use plan::ColumnMeta;
 use protocol::Output;
 use sql::ast::{Account, EngineInfo, ObjectName, Parsed, Show, ShowFilter, ShowLimit, ShowWhat, VarScope};
 use std::collections::HashMap;
@@ -216,7 +218,7 @@ impl Session {
             ShowWhat::Status(VarScope::Global) => show::pairs(cx.status()),
             ShowWhat::Status(_) => show::pairs(cx.session_status()),
             ShowWhat::ProcessList { full } => {
-                self.state.warn("Warning", 1287, exec::PROCESSLIST_DEPRECATED.to_string());
+                self.state.warn("Warning", 1287, plan::tables::PROCESSLIST_DEPRECATED.to_string());
                 show::processlist(&cx, *full)
             }
             ShowWhat::Engines => show::engines(&self.inspect_context()),
@@ -389,8 +391,8 @@ impl Session {
             name,
             data_type,
             // They come from temporary tables in MySQL.
-            flags: if matches!(data_type.kind, TypeKind::Enum | TypeKind::Set) { exec::KEPT } else { 0 },
-            provenance: exec::Provenance::Table,
+            flags: if matches!(data_type.kind, TypeKind::Enum | TypeKind::Set) { plan::KEPT } else { 0 },
+            provenance: plan::Provenance::Table,
             told: None,
             extreme_of: None,
         };

@@ -1,7 +1,8 @@
 //! Where rows go: the wire, memory (cursors, SET, SHOW ... WHERE).
 
 use engine::Engine;
-use exec::{ColumnMeta, RowSink};
+use exec::RowSink;
+use plan::ColumnMeta;
 use protocol::{Column, ColumnFlags, Output, RowFormat, RowsHead, ServerStatus};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -28,7 +29,7 @@ pub(crate) fn wire_column(meta: &ColumnMeta) -> Column<'_> {
         name: &meta.name,
         org_name,
         data_type: if computed { kept_text(meta.data_type) } else { meta.data_type },
-        flags: ColumnFlags(meta.flags | if stored { exec::KEPT } else { 0 }),
+        flags: ColumnFlags(meta.flags | if stored { plan::KEPT } else { 0 }),
     }
 }
 
@@ -104,7 +105,7 @@ impl WireSink<'_> {
     /// The buffer of a held output is full.
     #[cold]
     fn send_durable(&mut self, engine: &Engine) -> Result<()> {
-        engine.await_commits().map_err(exec::error::engine)?;
+        engine.await_commits().map_err(catalog::error::engine)?;
         self.out.flush().map_err(|_| gone())
     }
 }

@@ -9,9 +9,10 @@ use crate::receipt::TRACK_RECEIPT;
 use crate::time_zone::TimeZone;
 use crate::variables::{Globals, Scope, SessionVariables, VARIABLES, Val, VarId, id};
 use catalog::VirtualContext;
-use exec::context::LoadedFile;
+use exec::Env;
 use exec::program::Condition;
-use exec::{Env, Stage};
+use expr::LoadedFile;
+use expr::Stage;
 use sql::ast::Parsed;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -141,7 +142,7 @@ impl State {
             last_insert_id: 0,
             pseudo_thread_id: id.into(),
             insert_id: 0,
-            random: exec::random_seed(),
+            random: expr::random_seed(),
             row_count: 0,
             found_rows: 0,
             user_vars: HashMap::new(),
@@ -350,7 +351,7 @@ fn bytes_of(value: &Value<'_>) -> usize {
     }
 }
 
-impl Env for State {
+impl expr::Env for State {
     fn warning_count(&self) -> u64 {
         self.warning_count
     }
@@ -395,10 +396,6 @@ impl Env for State {
         self.last_insert_id = id;
     }
 
-    fn take_insert_id(&mut self) -> u64 {
-        std::mem::take(&mut self.insert_id)
-    }
-
     fn random(&mut self) -> &mut (u32, u32) {
         &mut self.random
     }
@@ -413,10 +410,6 @@ impl Env for State {
 
     fn system_variable(&self, global: Option<bool>, name: &str) -> Result<(Value<'static>, DataType)> {
         self.variable(global, self.server.globals.load().lookup(name)?)
-    }
-
-    fn deprecated_variable(&self, name: &str) -> Option<&'static str> {
-        crate::variables::find(name).and_then(|id| VARIABLES[id as usize].deprecated_read())
     }
 
     fn user_variable(&self, name: &str) -> (Value<'static>, DataType) {
@@ -438,16 +431,8 @@ impl Env for State {
         self.user_vars.insert(name, (value, data_type));
     }
 
-    fn engine(&self) -> &engine::Engine {
-        &self.server.engine
-    }
-
     fn stage(&self, stage: Stage) -> Stage {
         self.lane.map_or(stage, |lane| self.server.processes.stage(lane, stage))
-    }
-
-    fn get_lock(&mut self, name: &str, timeout: std::time::Duration, tx: &mut engine::Transaction) -> Result<bool> {
-        self.user_locks.get(&self.server, self.id.into(), name, timeout, tx)
     }
 
     fn release_lock(&mut self, name: &str) -> Option<bool> {
@@ -465,6 +450,66 @@ impl Env for State {
         self.server.catalog.locks().user_lock_owner(name)
     }
 
+    fn receipt(&self, gtid: types::gtid::Gtid) -> Result<Option<String>> {
+        crate::receipt::of(self, gtid)
+    }
+
+    fn may_wait_for_gtids(&self) -> Result<()> {
+        match self.server.globals.load().uint(gtid::GTID_MODE) {
+            gtid::MODE_OFF => Err(err!(3062, "WAIT_FOR_EXECUTED_GTID_SET")),
+            _ => Ok(()),
+        }
+    }
+
+    fn wait_for_gtids(&self, set: &types::gtid::GtidSet, time: Option<std::time::Duration>) -> Result<bool> {
+        gtid::wait_for(self, set, time)
+    }
+
+    fn load_file(&self, name: &str, size_max: u64) -> Result<LoadedFile> {
+        if !self.reads_files {
+            return Ok(LoadedFile::Refused);
+        }
+        crate::files::load(&self.server.globals.load(), name, size_max)
+    }
+
+    fn password_strength(&self, password: &str) -> i64 {
+        self.server.password_strength(self, password)
+    }
+
+    fn tell_of_parameter(&mut self, parameter: usize, code: u16, message: String) {
+        self.untold.push((parameter, code, message));
+    }
+
+    fn untold(&mut self, parameter: usize) -> (Vec<(u16, String)>, bool) {
+        let taken = self.untold.extract_if(.., |(n, ..)| *n == parameter);
+        let taken = taken.map(|(_, code, message)| (code, message)).collect();
+        (taken, !self.untold.is_empty())
+    }
+
+    fn warn(&mut self, level: &'static str, code: u16, message: String) {
+        self.condition(level, code, message);
+    }
+}
+
+impl plan::Env for State {
+    fn deprecated_variable(&self, name: &str) -> Option<&'static str> {
+        crate::variables::find(name).and_then(|id| VARIABLES[id as usize].deprecated_read())
+    }
+
+    fn engine(&self) -> &engine::Engine {
+        &self.server.engine
+    }
+}
+
+impl Env for State {
+    fn take_insert_id(&mut self) -> u64 {
+        std::mem::take(&mut self.insert_id)
+    }
+
+    fn get_lock(&mut self, name: &str, timeout: std::time::Duration, tx: &mut engine::Transaction) -> Result<bool> {
+        self.user_locks.get(&self.server, self.id.into(), name, timeout, tx)
+    }
+
     fn is_single_statement(&self) -> bool {
         self.single_statement
     }
@@ -476,21 +521,6 @@ impl Env for State {
 
     fn logged_rows(&self) -> Option<(binlog::payload::RowSettings, u64)> {
         self.row_settings()
-    }
-
-    fn receipt(&self, gtid: binlog::gtid::Gtid) -> Result<Option<String>> {
-        crate::receipt::of(self, gtid)
-    }
-
-    fn may_wait_for_gtids(&self) -> Result<()> {
-        match self.server.globals.load().uint(gtid::GTID_MODE) {
-            gtid::MODE_OFF => Err(err!(3062, "WAIT_FOR_EXECUTED_GTID_SET")),
-            _ => Ok(()),
-        }
-    }
-
-    fn wait_for_gtids(&self, set: &binlog::gtid::GtidSet, time: Option<std::time::Duration>) -> Result<bool> {
-        gtid::wait_for(self, set, time)
     }
 
     fn foreign_key_checks(&self) -> bool {
@@ -517,36 +547,11 @@ impl Env for State {
         self.file.take()
     }
 
-    fn load_file(&self, name: &str, size_max: u64) -> Result<LoadedFile> {
-        if !self.reads_files {
-            return Ok(LoadedFile::Refused);
-        }
-        crate::files::load(&self.server.globals.load(), name, size_max)
-    }
-
-    fn password_strength(&self, password: &str) -> i64 {
-        self.server.password_strength(self, password)
-    }
-
     fn virtual_context(&self) -> &dyn VirtualContext {
         match &self.inspect {
             Some(context) => &**context,
             None => &NoContext,
         }
-    }
-
-    fn tell_of_parameter(&mut self, parameter: usize, code: u16, message: String) {
-        self.untold.push((parameter, code, message));
-    }
-
-    fn untold(&mut self, parameter: usize) -> (Vec<(u16, String)>, bool) {
-        let taken = self.untold.extract_if(.., |(n, ..)| *n == parameter);
-        let taken = taken.map(|(_, code, message)| (code, message)).collect();
-        (taken, !self.untold.is_empty())
-    }
-
-    fn warn(&mut self, level: &'static str, code: u16, message: String) {
-        self.condition(level, code, message);
     }
 }
 

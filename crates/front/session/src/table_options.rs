@@ -5,7 +5,7 @@ use crate::define::{text_of, unsupported};
 use crate::variables::{VarId, id};
 use catalog::schema::eq_name;
 use catalog::{ColumnDefault, CreateOptions, IndexAlgorithm, StorageEngine, Table, TableSpec};
-use exec::Env;
+use expr::Env;
 use sql::ast::{IndexAlgorithm as Using, IndexDef, OptionValue, Parsed, TableOptions};
 use types::sql_mode::SqlMode;
 use types::{Result, SqlError, TypeKind, err};

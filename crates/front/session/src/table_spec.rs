@@ -13,8 +13,8 @@ use catalog::{
     CheckSpec, Column, ColumnDefault, ForeignKeySpec, Generated, KeyKind, KeyPartSpec, KeySpec, ReferenceAction,
     TableSpec,
 };
-use exec::Env;
-use exec::column_type::{column_type, declared_collation, names_collation};
+use expr::Env;
+use plan::column_type::{column_type, declared_collation, names_collation};
 use sql::ast::{self, *};
 use std::sync::Arc;
 use types::collation::CollationId;

@@ -67,7 +67,7 @@ impl Session {
         let server = Arc::clone(&self.server);
         let base = self.catalog.get(server.catalog.cell());
         let version = Version::with_temporary(base, self.temporary.tables.clone());
-        let mut tx = Transaction::new(&server.engine).map_err(exec::error::engine)?;
+        let mut tx = Transaction::new(&server.engine).map_err(catalog::error::engine)?;
         let mut ddl = server.catalog.begin_temporary(&mut tx, &mut self.pins, &version);
         let result = change(&mut ddl, &mut self.state)?;
         self.temporary.tables = ddl.commit_temporary()?;

@@ -4,7 +4,7 @@ use crate::command::Session;
 use crate::needs::Action;
 use crate::server::Server;
 use crate::variables::{Globals, VARIABLES, Val, VarId, id};
-use exec::Env;
+use expr::Env;
 use protocol::tls::cipher::{self, Family};
 use protocol::tls::generate::{CA_FILE, CERT_FILE, KEY_FILE, is_complete};
 use protocol::tls::{Acceptor, TlsOptions};

@@ -11,7 +11,7 @@ use crate::server::store_accounts;
 use crate::sink::gone;
 use crate::variables::{VarId, id};
 use accounts::{AccountName, Directory, Granted, Plugin, Privileges};
-use exec::Env;
+use expr::Env;
 use sql::ast::{
     Account, AlterUser, Auth, AuthSecret, CreateUser, FactorChange, Grant, GrantObject, ObjectName, Parsed, Privilege,
     PrivilegeKind, PrivilegeLevel, Revoke, RevokeWhat, SetPassword, Statement, UserSpec,

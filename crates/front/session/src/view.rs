@@ -112,8 +112,8 @@ impl Session {
             connection_collation: self.state.vars.text(COLLATION_CONNECTION).to_string(),
             updatable: false,
         };
-        view.updatable = exec::plan::views::is_updatable(&view);
-        if view.check_option != CheckOption::None && !exec::plan::views::is_selection(&view) {
+        view.updatable = plan::views::is_updatable(&view);
+        if view.check_option != CheckOption::None && !plan::views::is_selection(&view) {
             return Err(err!(1368, schema, name));
         }
         self.define(|ddl| ddl.put_view(&schema, &name, columns, view, replace))
@@ -140,7 +140,7 @@ impl Session {
             self.may_name_definer(&name, &directory)?;
             if directory.get(&name).is_none() {
                 let message = err!(1449, name.user, name.host).message;
-                exec::Env::warn(&mut self.state, "Note", 1449, message);
+                expr::Env::warn(&mut self.state, "Note", 1449, message);
             }
         }
         Ok(format!("{}@{}", name.user, name.host))
@@ -186,14 +186,14 @@ impl Session {
             Ok(kept)
         })?;
         for note in kept {
-            exec::Env::warn(&mut self.state, "Note", note.code, note.message);
+            expr::Env::warn(&mut self.state, "Note", note.code, note.message);
         }
         Ok(())
     }
 }
 
 /// A column of a view: default, members and comment are those of the column that it shows.
-fn view_column(version: &Version, name: &str, output: &exec::ColumnMeta) -> Column {
+fn view_column(version: &Version, name: &str, output: &plan::ColumnMeta) -> Column {
     let base = version.table(&output.schema, &output.org_table).filter(|t| !t.is_virtual());
     let shown = base.and_then(|t| t.columns.iter().find(|c| eq_name(&c.name, &output.org_name)));
     // NULL has a type of its own that no column has.

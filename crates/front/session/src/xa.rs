@@ -15,7 +15,7 @@ use crate::xids::{Detached, label};
 use binlog::event::XaId;
 use catalog::{MetadataPins, Waiting};
 use engine::{Decision, Isolation, Undecided};
-use exec::Stage as Doing;
+use expr::Stage as Doing;
 use inspect::Rows;
 use protocol::Output;
 use sql::ast::{Parsed, Statement, Xa, Xid};
@@ -258,10 +258,10 @@ impl Session {
             logged = self.state.log_xa(&mut self.tx, id, false)?;
             let mut beside = self.position_beside()?;
             let prepared = self.tx.prepare(&label(id, logged), beside.as_mut());
-            Some(prepared.map_err(exec::error::engine)?)
+            Some(prepared.map_err(catalog::error::engine)?)
         } else {
             if self.tx.is_active() {
-                self.tx.commit().map_err(exec::error::engine)?;
+                self.tx.commit().map_err(catalog::error::engine)?;
             }
             None
         };
@@ -275,7 +275,7 @@ impl Session {
         if self.state.applied.is_none() {
             return Ok(None);
         }
-        let mut beside = self.tx.beside().map_err(exec::error::engine)?;
+        let mut beside = self.tx.beside().map_err(catalog::error::engine)?;
         beside.begin(Isolation::ReadCommitted, false);
         self.state.store_position(&mut beside)?;
         Ok(Some(beside))
@@ -283,7 +283,7 @@ impl Session {
 
     /// Waits until what stands in the log is durable; then the session has no transaction.
     fn settle_xa(&mut self) -> Result<()> {
-        let durable = self.tx.await_durable().map_err(exec::error::engine);
+        let durable = self.tx.await_durable().map_err(catalog::error::engine);
         self.pins.end_commit();
         self.state.end_gtid(true);
         self.ended();
@@ -349,7 +349,7 @@ impl Session {
             }
             Err(undecided) => {
                 let Undecided { error, prepared } = *undecided;
-                Err(Box::new((exec::error::engine(error), Detached { changes: Some(prepared), ..detached })))
+                Err(Box::new((catalog::error::engine(error), Detached { changes: Some(prepared), ..detached })))
             }
         }
     }

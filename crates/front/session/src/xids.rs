@@ -133,13 +133,13 @@ impl Server {
         for (label, prepared) in found {
             let damaged = || SqlError::new(1105, "the identifier of a prepared transaction is damaged");
             let (id, logged) = of_label(&label).ok_or_else(damaged)?;
-            let trees = self.engine.trees_changed_by(&prepared).map_err(exec::error::engine)?;
+            let trees = self.engine.trees_changed_by(&prepared).map_err(catalog::error::engine)?;
             let mut pins = MetadataPins::claim_alone(self.catalog.locks()).ok_or_else(|| err!(1040))?;
             let version = self.catalog.current();
             let tables = version.schemas.values().flat_map(|s| s.tables.values());
             let changed = tables.filter(|t| t.indexes.iter().any(|index| trees.contains(&index.tree.id)));
             let names: Vec<_> = changed.map(|t| catalog::mdl::Pin::new(&t.schema, &t.name, true)).collect();
-            let mut tx = Transaction::new(&self.engine).map_err(exec::error::engine)?;
+            let mut tx = Transaction::new(&self.engine).map_err(catalog::error::engine)?;
             // Nobody else is there: nobody is waited for.
             let (timeout, writes) = (Duration::from_secs(1), false);
             while !pins.pin(&names, writes, Waiting { timeout, tx: &mut tx })? {}

@@ -9,14 +9,17 @@
 
 use crate::context::Env;
 use crate::ddl::planned;
-use crate::error;
 use crate::run::insert::observe;
 use crate::run::rules::RuleSet;
-use crate::run::write::{self, Refused, RowWriter, Strictness, column};
+use crate::run::write::{self, Refused, RowWriter, column};
 use crate::run::{Run, long};
 use binlog::partial::{Refusal, apply_changes};
+use catalog::error;
 use catalog::{Changes, Pin, Table, Version};
 use engine::{Cursor, Direction, LockMode, Range, Read, Wait};
+use expr::Execution;
+use expr::Strictness;
+use expr::store;
 use std::borrow::Cow;
 use std::ops::Bound;
 use std::sync::Arc;
@@ -94,7 +97,7 @@ impl RowApplier {
 
     /// Values as the image has them: what does not fit was converted before.
     fn how(run: &Run<'_>) -> Strictness {
-        Strictness { mode: run.sql_mode, lenient: true, null_is_error: false, names_null: false }
+        Strictness { mode: run.evaluation.sql_mode, lenient: true, null_is_error: false, names_null: false }
     }
 
     /// Error 1062, and those of rules.
@@ -103,13 +106,13 @@ impl RowApplier {
         let how = Self::how(run);
         let mut values = Vec::with_capacity(table.columns.len());
         for (i, c) in table.columns.iter().enumerate() {
-            let given = image.get(i).and_then(|v| v.as_ref().map(crate::expr::reborrow));
+            let given = image.get(i).and_then(|v| v.as_ref().map(expr::reborrow));
             values.push(match given {
                 Some(value) => value,
                 None if c.is_row_id() => row_id(&table, run)?,
                 // The counter has no say: where the source's table has no such column, the row has no number.
-                None if c.auto_increment => write::implicit_default(&c.data_type),
-                None => write::default_value(c, how, run)?,
+                None if c.auto_increment => store::implicit_default(&c.data_type),
+                None => store::default_value(c, how, run)?,
             });
         }
         self.writer.encode(&table, &values);
@@ -195,7 +198,7 @@ impl RowApplier {
         for (i, value) in after.iter().enumerate() {
             if let Some(value) = value {
                 self.columns.push(i);
-                values.push(crate::expr::reborrow(value));
+                values.push(expr::reborrow(value));
             }
         }
         for (column, list) in changes {

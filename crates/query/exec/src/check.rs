@@ -2,9 +2,9 @@
 //! everything that the engine keeps.
 
 use crate::ddl::{check_interrupt, unique_prefix};
-use crate::error;
 use crate::run::entries::Entries;
 use crate::run::{long, write};
+use catalog::error;
 use catalog::{Catalog, Table};
 use engine::{Cursor, Direction, Engine, Isolation, Range, Read, Transaction};
 use std::collections::BTreeMap;

@@ -15,10 +15,11 @@
 //! Engine MyISAM keeps the sum of a table with CHECKSUM=1 beside its rows, over the records that it stores ([`Record::Stored`]).
 
 use crate::ddl::{ALL, check_interrupt};
-use crate::error;
 use crate::run::{long, write};
+use catalog::error;
 use catalog::{Column, ColumnDefault, StorageEngine, Table};
 use engine::{Cursor, Direction, Read, Transaction};
+use expr::store;
 use types::temporal::record;
 use types::{DataType, Result, TypeKind, Value};
 
@@ -208,7 +209,7 @@ impl Field {
             (ColumnDefault::Value(v), _) if engine.is_transactional() && !v.is_null() => form.put(&mut absent, v),
             // The zero of an ENUM is no member, and not its first one.
             _ if c.data_type.kind == TypeKind::Enum => form.put(&mut absent, &Value::UInt(0)),
-            _ => form.put(&mut absent, &write::implicit_default(&c.data_type)),
+            _ => form.put(&mut absent, &store::implicit_default(&c.data_type)),
         }
         Field { column, form, null_bit: None, bits_at: None, absent }
     }

@@ -2,16 +2,19 @@
 
 use crate::bulk::{Order, Sorter};
 use crate::context::Env;
-use crate::error;
-use crate::plan::Planner;
-use crate::prepared::{stack_bytes, with_stack};
 use crate::run::Run;
 use crate::run::entries::Entries;
 use crate::run::long;
 use crate::run::rules::RuleSet;
-use crate::run::write::{self, Strictness, duplicate_entry};
+use crate::run::write::{self, duplicate_entry};
+use catalog::error;
 use catalog::{Changes, Table, Version};
 use engine::{Cursor, Direction, Isolation, LockMode, Range, Read, Transaction, Wait};
+use expr::Execution;
+use expr::Strictness;
+use expr::store;
+use plan::Planner;
+use plan::stack::{stack_bytes, with_stack};
 use std::ops::Bound;
 use std::sync::Arc;
 use types::{DataType, Result, Value, key};
@@ -153,8 +156,8 @@ pub fn initial_values<'c>(
     let how = Strictness::new(&run, false, false);
     let value = |c: &catalog::Column| match &c.default {
         catalog::ColumnDefault::Value(v) => Ok(v.clone()),
-        catalog::ColumnDefault::Now => Ok(write::default_value(c, how, &run)?.into_owned()),
-        catalog::ColumnDefault::None => Ok(write::placeholder(&c.data_type)),
+        catalog::ColumnDefault::Now => Ok(store::default_value(c, how, &run)?.into_owned()),
+        catalog::ColumnDefault::None => Ok(store::placeholder(&c.data_type)),
         catalog::ColumnDefault::Expression(_) => {
             unreachable!("rows are written for a default that is computed for each")
         }

@@ -4,16 +4,18 @@
 //! next one reads what is there by then.
 
 use crate::context::{Env, Outcome, RowSink};
-use crate::expr::{Expr, convert};
-use crate::plan::Planner;
-use crate::plan::handler::HandlerPlan;
-use crate::plan::node::{Access, Scan};
 use crate::run::flow::limit_value;
 use crate::run::scan::ScanOp;
 use crate::run::subquery::Subquery;
-use crate::run::{Frame, Op, Run, Scope, Shape};
+use crate::run::{Op, Run};
 use catalog::{Table, Version};
 use engine::{Read, Transaction};
+use expr::Execution;
+use expr::{Expr, convert};
+use expr::{Frame, Scope, Shape};
+use plan::Planner;
+use plan::handler::HandlerPlan;
+use plan::node::{Access, Scan};
 use sql::ast::{HandlerRead, HandlerStep, KeyComparison, Parsed};
 use std::cell::RefCell;
 use std::sync::Arc;

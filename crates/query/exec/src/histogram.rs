@@ -3,12 +3,12 @@
 
 use crate::context::Env;
 use crate::ddl::{ALL, check_interrupt};
-use crate::error;
 use crate::run::long;
-use crate::run::sort::encode_key;
+use catalog::error;
 use catalog::histogram::{Asked, CHARACTERS_MAX, Domain, Histogram};
 use catalog::{Column, Table};
 use engine::{Cursor, Direction, Read, Transaction};
+use expr::key::encode_key;
 use std::collections::BTreeMap;
 use types::{DateTime, Result, TypeKind, Value};
 

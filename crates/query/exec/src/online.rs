@@ -16,15 +16,16 @@
 
 use crate::context::Env;
 use crate::ddl;
-use crate::error;
 use crate::rewrite::Rewrite;
 use crate::run::Run;
 use crate::run::entries::{self, Entries};
 use crate::run::long;
 use crate::run::write::{Refused, RowWriter, duplicate_entry};
 use catalog::Table;
+use catalog::error;
 use catalog::row_log::{Note, RowLog};
 use engine::{Engine, Isolation, Read, Transaction};
+use expr::Execution;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use types::row::long::Parts;

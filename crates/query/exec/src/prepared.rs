@@ -1,17 +1,21 @@
 //! A planned statement with the buffers of its execution: what a session keeps for a prepared statement or cached text.
 
-use crate::context::{ColumnMeta, Env, Outcome, RowSink};
-use crate::error;
-use crate::expr::Expr;
-use crate::expr::compare::{TemporalParam, check_temporal, held_by_column};
-use crate::parameter::Parameter;
-use crate::plan::{Planner, constant::Foreseen, figures::Figures, node::Body};
+use crate::context::{Env, Outcome, RowSink};
 use crate::program::Form;
 pub use crate::run::beside::Uses;
 use crate::run::subquery::Subquery;
-use crate::run::{Frame, PlainReads, Run, Scope, Statement};
+use crate::run::{PlainReads, Run, Statement};
+use catalog::error;
 use catalog::{Table, Version};
 use engine::Transaction;
+use expr::Execution;
+use expr::Expr;
+use expr::compare::{TemporalParam, check_temporal, held_by_column};
+use expr::{Frame, Scope};
+use plan::parameter::Parameter;
+use plan::stack::{HEIGHT_MAX, stack_bytes, with_stack};
+use plan::{ColumnMeta, TableUse, ViewRight};
+use plan::{Planner, constant::Foreseen, figures::Figures, node::Body};
 use sql::ast::{self, OnDuplicate, Parsed, QueryId};
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -20,91 +24,6 @@ use types::{CollationId, DataType, Result, SqlError, Value};
 
 /// The version of a plan whose operators are gone: no dictionary has it.
 const SPENT: u64 = u64::MAX;
-
-/// A table that a statement touches, for privileges and metadata locks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TableUse {
-    pub schema: String,
-    pub table: String,
-    pub id: u64,
-    /// The session's own: no privileges, no metadata lock.
-    pub temporary: bool,
-    pub read: bool,
-    pub insert: bool,
-    pub update: bool,
-    pub delete: bool,
-    /// FOR UPDATE / FOR SHARE.
-    pub lock: bool,
-    /// FOR UPDATE.
-    pub for_update: bool,
-    /// The action of a foreign key may change its rows: no privilege is asked for, but it is locked as one that is written.
-    pub carried: bool,
-    /// An UPDATE of several tables names it beside those that it changes: as in MySQL it is opened as they are, whose columns are not
-    /// known yet.
-    pub joined: bool,
-    pub columns: ColumnUse,
-}
-
-impl TableUse {
-    /// Nothing is done with it yet.
-    pub(crate) fn new(table: &Table) -> TableUse {
-        TableUse {
-            schema: table.schema.clone(),
-            table: table.name.clone(),
-            id: table.id,
-            temporary: table.temporary,
-            read: false,
-            insert: false,
-            update: false,
-            delete: false,
-            lock: false,
-            for_update: false,
-            carried: false,
-            joined: false,
-            columns: ColumnUse::default(),
-        }
-    }
-
-    /// Is it locked as one whose rows change?
-    pub fn is_written(&self) -> bool {
-        self.insert || self.update || self.delete || self.for_update || self.carried
-    }
-
-    /// Is its metadata locked as that of a table whose rows change?
-    pub fn is_opened_for_write(&self) -> bool {
-        self.is_written() || self.joined
-    }
-}
-
-/// The columns of a table that a statement names, for privileges on columns.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ColumnUse {
-    pub read: Vec<String>,
-    /// `*` is among what is read.
-    pub reads_all: bool,
-    pub insert: Vec<String>,
-    /// INSERT without a list of columns.
-    pub inserts_all: bool,
-    pub update: Vec<String>,
-}
-
-/// A right that a view needs on a table or view that it is made of, whoever uses the view.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ViewRight {
-    /// The view that the statement names, for error 1356.
-    pub view: (String, String),
-    /// The view whose right it is: that one, or one inside of it.
-    pub of: (String, String),
-    /// SQL SECURITY DEFINER: `user@host` of the definer. `None`: INVOKER.
-    pub definer: Option<String>,
-    pub schema: String,
-    pub table: String,
-    /// It is read, and these are the columns.
-    pub read: bool,
-    pub columns: Vec<String>,
-    /// What the statement does with the view of this id it does with the table: see [`TableUse::id`].
-    pub as_view: Option<u64>,
-}
 
 /// A statement resolved and planned for one version of the dictionary. Not shared: its operators hold their buffers, so
 /// that executing it again allocates nothing. `Send`, for sessions that move between workers.
@@ -153,23 +72,6 @@ pub struct Prepared {
     room: usize,
 }
 
-/// Stack for a level of [`Parsed::height`], in an optimised build: planning it takes most.
-const LEVEL_BYTES: usize = 12 << 10;
-/// Statements so high are planned and run on the stack at hand.
-pub const PLAIN_HEIGHT: u32 = 40;
-/// Views and rules of tables included, a statement is no higher.
-const HEIGHT_MAX: u32 = 8000;
-
-/// The stack that a statement of that height is to have before it is looked at, in bytes.
-pub fn stack_bytes(height: u32) -> usize {
-    if height <= PLAIN_HEIGHT { 0 } else { height as usize * LEVEL_BYTES }
-}
-
-/// Calls `f` with so much room on the stack; 0: where it stands.
-pub fn with_stack<R>(bytes: usize, f: impl FnOnce() -> R) -> R {
-    if bytes == 0 { f() } else { sync::stack::with_room(bytes, f) }
-}
-
 impl Drop for Prepared {
     fn drop(&mut self) {
         if self.room != 0 {
@@ -189,7 +91,7 @@ enum Again {
 impl Prepared {
     /// Resolves names and types and plans. `params` are the types of the values that will stand for `?` and lifted literals,
     /// by number; a missing one, or one of kind `Null`, follows from where it stands ([`Prepared::parameters`]). A plan serves
-    /// every value that [`crate::parameter::bind`] takes.
+    /// every value that [`plan::parameter::bind`] takes.
     ///
     /// Errors: MySQL's (1046, 1049, 1054, 1052, 1146, 1064, 1235, ...).
     pub fn new(stmt: &Parsed, version: &Arc<Version>, env: &mut dyn Env, params: &[DataType]) -> Result<Prepared> {
@@ -394,7 +296,7 @@ impl Prepared {
     ) -> Result<Value<'static>> {
         with_stack(self.room, || {
             let run = self.begin_values(tx, params, env)?;
-            run.strict.set(run.sql_mode.is_strict());
+            run.evaluation.strict.set(run.evaluation.sql_mode.is_strict());
             let (frame, e) = (Frame::new(Vec::new(), Vec::new()), &self.statement.values()[0]);
             let value = e.eval(&run, Scope::new(&frame, None))?;
             run.check_strict()?;
@@ -419,7 +321,7 @@ impl Prepared {
     ) -> Result<Run<'x>> {
         let mut run = Run::new(tx, env, params, &self.subqueries);
         run.foreseen = &self.foreseen;
-        run.reads_nothing = true;
+        run.evaluation.reads_nothing = true;
         if !self.begins_plainly {
             self.begin(&run, params)?;
         }
@@ -558,7 +460,7 @@ impl Prepared {
         }
         (run.writes, run.plain_reads) = (self.writes, self.plain_reads);
         run.foreseen = &self.foreseen;
-        run.reads_nothing = self.uses == Uses::Nothing;
+        run.evaluation.reads_nothing = self.uses == Uses::Nothing;
         self.figures.count_joins();
         let begun = if self.begins_plainly && !self.has_untold { Ok(()) } else { self.begin(&run, params) };
         let result = begun.and_then(|()| self.statement.execute(&run, &self.columns, sink));
@@ -566,7 +468,7 @@ impl Prepared {
             self.spend();
         }
         match result {
-            Err(e) if e.code == 1317 && tx.interrupt().reason() == 3 => Err(error::interrupted(3)),
+            Err(e) if e.code == 1317 && tx.interrupt().reason() == 3 => Err(types::work::interrupted(3)),
             result => result,
         }
     }
@@ -600,7 +502,7 @@ impl Prepared {
         }
         let run = Run::new(tx, env, &[], &self.subqueries);
         with_stack(self.room, || run.ask(self.foreseen.iter().filter(|f| f.at_prepare())))?;
-        self.known = run.scratch.once.take();
+        self.known = run.evaluation.scratch.once.take();
         Ok(())
     }
 
@@ -611,7 +513,7 @@ impl Prepared {
         for q in &self.subqueries {
             q.borrow_mut().forget();
         }
-        let mode = run.sql_mode;
+        let mode = run.evaluation.sql_mode;
         let mut said = Vec::new();
         for TemporalParam { param, kind, column, reading } in &self.temporal_params {
             said.append(&mut check_temporal(&params[*param], *kind, column, mode, *reading)?);
@@ -625,13 +527,13 @@ impl Prepared {
         for (code, message) in &self.notes {
             match *code {
                 ER_WARN_VIEW_WITHOUT_KEY => run.note(*code, message.to_string()),
-                code => run.warn(code, *message),
+                code => run.warn(code, message.to_string()),
             }
         }
         for (code, message) in said {
             run.tell(code, message);
         }
-        run.scratch.once.borrow_mut().extend(self.known.iter().cloned());
+        run.evaluation.scratch.once.borrow_mut().extend(self.known.iter().cloned());
         // Those that change rows ask once they know how strict they are.
         if !self.writes {
             run.foresee()?;

@@ -7,14 +7,17 @@
 use crate::bulk::{Order, Sorter};
 use crate::context::Env;
 use crate::ddl::{ALL, check_interrupt, fill_index, newest, rules_of};
-use crate::error;
-use crate::expr::convert;
 use crate::run::Run;
 use crate::run::long;
 use crate::run::rules::RuleSet;
-use crate::run::write::{self, RowWriter, Strictness, duplicate_entry};
+use crate::run::write::{self, RowWriter, duplicate_entry};
+use catalog::error;
 use catalog::{Column, Table, Version};
 use engine::{Cursor, Direction, Read, Transaction};
+use expr::Execution;
+use expr::Strictness;
+use expr::convert;
+use expr::store;
 use std::cell::Cell;
 use std::sync::Arc;
 use types::row::long::Parts;
@@ -129,7 +132,7 @@ impl Rewrite {
     /// Puts the new form of a row and its clustered key into `writer`. Errors 1138, 1265, 3819 and those of conversions.
     pub(crate) fn convert(&mut self, row: &[u8], writer: &mut RowWriter, run: &Run<'_>) -> Result<()> {
         let how = Strictness::new(run, false, false);
-        run.strict.set(!how.lenient);
+        run.evaluation.strict.set(!how.lenient);
         self.rows += 1;
         let values = self.values(row, how, run)?;
         writer.encode(&self.to, &values);
@@ -151,7 +154,7 @@ impl Rewrite {
         for (c, source) in to.columns.iter().zip(&self.columns) {
             values.push(match *source {
                 Some(i) if c.generated.is_some() && self.in_place => convert(i, c)?,
-                _ if c.generated.is_some() => write::placeholder(&c.data_type),
+                _ if c.generated.is_some() => store::placeholder(&c.data_type),
                 source if c.auto_increment => {
                     let given = match source {
                         Some(i) if !write::column(from, row, i).is_null() => convert(i, c)?,
@@ -168,9 +171,9 @@ impl Rewrite {
                     Value::UInt(id.ok_or_else(|| types::err!(1467))?)
                 }
                 None => match &c.default {
-                    catalog::ColumnDefault::Value(v) => crate::expr::reborrow(v),
-                    catalog::ColumnDefault::Now => write::default_value(c, how, run)?,
-                    _ => write::placeholder(&c.data_type),
+                    catalog::ColumnDefault::Value(v) => expr::reborrow(v),
+                    catalog::ColumnDefault::Now => store::default_value(c, how, run)?,
+                    _ => store::placeholder(&c.data_type),
                 },
             });
         }
@@ -182,7 +185,7 @@ impl Rewrite {
         let counter = self.to.auto_increment.as_ref().expect("an AUTO_INCREMENT column has a counter");
         let (_, max) = column.data_type.integer_bounds();
         let env = run.env.borrow();
-        let keeps_zero = counted || run.sql_mode.has(SqlMode::NO_AUTO_VALUE_ON_ZERO);
+        let keeps_zero = counted || run.evaluation.sql_mode.has(SqlMode::NO_AUTO_VALUE_ON_ZERO);
         let is_zero = matches!(given, Value::Int(0) | Value::UInt(0)) || given.to_f64() == 0.0;
         if !given.is_null() && (keeps_zero || !is_zero) {
             if given.to_f64() > 0.0 {
@@ -242,7 +245,7 @@ fn convert_column<'v>(
             false if mode.is_strict() => Err(types::SqlError::new(1265, truncated())),
             false => {
                 run.warn(1265, truncated());
-                Ok(write::placeholder(&to.data_type))
+                Ok(store::placeholder(&to.data_type))
             }
         };
     }
@@ -286,7 +289,7 @@ fn convert_column<'v>(
             ) =>
         {
             let (moment, note) = convert::moment_of_today(t, &to.data_type, &context, run);
-            note.into_iter().for_each(|note| write::tell(note, run));
+            note.into_iter().for_each(|note| store::tell(note, run));
             moment
         }
         // The number of a date is no year.
@@ -300,7 +303,7 @@ fn convert_column<'v>(
     match warning {
         // A rebuild changes no value without saying so.
         Some(w) if mode.is_strict() && w.level != types::error::Level::Note => return Err(w.into()),
-        Some(w) => write::tell(w, run),
+        Some(w) => store::tell(w, run),
         None => {}
     }
     match v {

@@ -3,9 +3,9 @@
 use crate::Binlog;
 use crate::error::{Error, Result};
 use crate::files::{Files, State, front};
-use crate::gtid::GtidSet;
 use engine::Lsn;
 use io::{Destination, OpenOptions};
+use types::gtid::GtidSet;
 
 /// Bytes copied at a time.
 const PIECE_BYTES: u64 = 1 << 20;

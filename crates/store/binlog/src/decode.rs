@@ -8,8 +8,8 @@
 //! Nothing here trusts a length: what ends too early, or is of a form that is not known, is `None`.
 
 use crate::event::{self, GtidEvent, Kind};
-use crate::gtid::Gtid;
 use crate::row::Form;
+use types::gtid::Gtid;
 use types::{DataType, TypeKind, Value};
 
 /// Event types that this server does not write, by number.
@@ -753,7 +753,7 @@ mod tests {
 
     #[test]
     fn times_of_commit_are_read_back() {
-        let gtid = Gtid { uuid: crate::gtid::Uuid([3; 16]), tag: Default::default(), number: 9 };
+        let gtid = Gtid { uuid: types::gtid::Uuid([3; 16]), tag: Default::default(), number: 9 };
         let mut event = GtidEvent {
             gtid: Some(gtid),
             has_statements: false,

@@ -9,8 +9,8 @@
 //! ```
 //! All numbers are little-endian. The position is that of the event's end in its file, 0 in events that are in no file.
 
-use crate::gtid::{Gtid, GtidSet, Tag, Uuid};
 use crate::tagged;
+use types::gtid::{Gtid, GtidSet, Tag, Uuid};
 
 /// What a file begins with.
 pub const MAGIC: [u8; 4] = [0xFE, b'b', b'i', b'n'];

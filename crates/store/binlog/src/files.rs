@@ -9,7 +9,6 @@
 
 use crate::error::{Error, Result};
 use crate::event::{self, CHECKSUM_BYTES, Checksum, HEADER_BYTES, Header, Kind, MAGIC};
-use crate::gtid::GtidSet;
 use crate::sealed::{LogFile, LogKeys};
 use engine::Lsn;
 use io::{Directory, OpenOptions};
@@ -17,6 +16,7 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
+use types::gtid::GtidSet;
 
 /// Digits of a file's number at least.
 const DIGITS: usize = 6;

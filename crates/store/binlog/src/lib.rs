@@ -17,7 +17,6 @@ pub mod dependency;
 pub mod error;
 pub mod event;
 pub mod files;
-pub mod gtid;
 pub mod partial;
 pub mod payload;
 pub mod reader;

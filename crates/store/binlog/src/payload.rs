@@ -15,9 +15,9 @@
 
 use crate::dependency::Writes;
 use crate::event::{self, Kind, ROWS_STATEMENT_END};
-use crate::gtid::{Gtid, Tag, Uuid};
 use crate::row::{Form, TableDef, bits_up, table_map};
 use engine::Events;
+use types::gtid::{Gtid, Tag, Uuid};
 use types::{TypeKind, Value};
 
 const EVENT: u8 = 1;

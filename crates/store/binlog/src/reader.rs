@@ -3,12 +3,12 @@
 use crate::error::{Error, Result};
 use crate::event::{Checksum, GtidEvent, HEADER_BYTES, Header, Kind, MAGIC};
 use crate::files::{self, Front};
-use crate::gtid::{Gtid, GtidSet};
 use crate::sealed::LogFile;
 use crate::semisync::Place;
 use crate::writer::Binlog;
 use io::OpenOptions;
 use std::sync::Arc;
+use types::gtid::{Gtid, GtidSet};
 
 /// What comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

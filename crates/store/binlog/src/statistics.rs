@@ -2,8 +2,8 @@
 
 use crate::compress::{Compression, Payload};
 use crate::event::{HEADER_BYTES, Kind};
-use crate::gtid::Gtid;
 use crate::payload::Unplaced;
+use types::gtid::Gtid;
 
 /// One transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

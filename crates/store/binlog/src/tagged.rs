@@ -10,7 +10,7 @@
 //! which came before it.
 
 use crate::event::{Checksum, GtidEvent, HEADER_BYTES};
-use crate::gtid::{Gtid, Tag, Uuid};
+use types::gtid::{Gtid, Tag, Uuid};
 
 const VERSION: u64 = 1;
 const FLAGS: u64 = 0;

@@ -15,7 +15,6 @@ use crate::dependency::{self, History};
 use crate::error::{Error, Result};
 use crate::event::{self, Checksum, FLAG_SUPPRESS_USE, GtidEvent, Kind, Stamp};
 use crate::files::{self, Files, State};
-use crate::gtid::{Gtid, GtidSet, Uuid};
 use crate::payload::{Assembler, Commit, Numbering, Unplaced};
 use crate::sealed::{LogFile, LogKeys};
 use crate::semisync::{Place, SemiSync, SemiSyncSettings, SemiSyncStatus};
@@ -30,6 +29,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 use sync::{Condvar, Mutex, Rank};
+use types::gtid::{Gtid, GtidSet, Uuid};
 
 mod output;
 mod requests;

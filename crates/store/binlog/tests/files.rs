@@ -1,7 +1,6 @@
 //! The files against the log: every event reads back, and whatever a crash leaves of files and state comes out the same, byte for byte.
 
 use binlog::event::{Checksum, GtidEvent, HEADER_BYTES, Kind};
-use binlog::gtid::{GtidSet, Tag, Uuid};
 use binlog::payload::{Commit, Numbering, RowSettings, TableRows, put_event};
 use binlog::row::{ColumnDef, TableDef};
 use binlog::writer::Settings;
@@ -11,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
+use types::gtid::{GtidSet, Tag, Uuid};
 use types::{DataType, TypeKind, Value};
 
 struct Scratch(PathBuf);

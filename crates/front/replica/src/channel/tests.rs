@@ -7,8 +7,8 @@ use crate::schedule::Turn;
 use binlog::LogKeys;
 use binlog::decode::{QueryEvent, RowsEvent, SourceTable};
 use binlog::event::{self, Checksum, GtidEvent, Kind, MAGIC, Query, Stamp, XaId, put, xid};
-use binlog::gtid::Uuid;
 use std::path::PathBuf;
+use types::gtid::Uuid;
 
 /// What the transactions of a source have left, and where the next one panics.
 #[derive(Default)]

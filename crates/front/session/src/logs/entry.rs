@@ -1,6 +1,6 @@
 //! Entries as MySQL writes them, in files and in tables.
 
-use exec::time_zone::TimeZone;
+use expr::time_zone::TimeZone;
 use inspect::Row;
 use std::io::Write as _;
 use types::{DataType, DateTime, Result, Time, TypeKind, Value};

@@ -5,7 +5,7 @@ use super::entry::{Command, Extra, Log, Slow};
 use super::secrets::{with_values, without_secrets};
 use crate::command::Session;
 use crate::variables::{VarId, id};
-use exec::Env;
+use expr::Env;
 use observe::Counter;
 use observe::clock::Moment;
 use protocol::{Output, Peer};

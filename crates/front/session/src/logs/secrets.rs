@@ -83,7 +83,7 @@ pub(super) fn with_values(source: &[u8], values: &[Value<'_>], mode: SqlMode) ->
 }
 
 fn write_literal(out: &mut Vec<u8>, value: &Value<'_>) {
-    let data_type = exec::parameter::sent_type(value, None, types::CollationId::UTF8MB4_0900_AI_CI);
+    let data_type = plan::parameter::sent_type(value, None, types::CollationId::UTF8MB4_0900_AI_CI);
     match value {
         Value::Null => out.extend_from_slice(b"NULL"),
         Value::Int(_) | Value::UInt(_) | Value::Double(_) | Value::Decimal(_) => value.write_text(&data_type, out),

@@ -1,11 +1,11 @@
 //! From a routine of the dictionary to what runs.
 
 use super::LocalType;
-use crate::column_type::column_type;
-use crate::context::lexer_mode;
-use crate::error::parse_error;
 use catalog::routine::{Routine, RoutineKind};
 use catalog::{Column, schema::eq_name};
+use expr::error::parse_error;
+use expr::lexer_mode;
+use plan::column_type::column_type;
 use sql::ast::{CreateColumnType, CreateRoutine, Op, Parsed, Program, Statement};
 use sql::print::quote_name;
 use std::sync::Arc;

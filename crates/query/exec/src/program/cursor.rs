@@ -1,7 +1,7 @@
 //! Cursors: the rows of a query as they were when it was opened.
 
-use crate::context::{ColumnMeta, RowSink};
-use crate::error;
+use crate::context::RowSink;
+use plan::ColumnMeta;
 use types::{DataType, Result, Value};
 
 /// Rows between two looks at how much memory they take.
@@ -31,6 +31,6 @@ impl RowSink for OpenCursor {
     fn row(&mut self, values: &[Value<'_>]) -> Result<()> {
         self.rows.push_back(values.iter().map(|v| v.clone().into_owned()).collect());
         self.read += 1;
-        if self.read.is_multiple_of(LOOK_AFTER) { error::check_memory() } else { Ok(()) }
+        if self.read.is_multiple_of(LOOK_AFTER) { expr::error::check_memory() } else { Ok(()) }
     }
 }

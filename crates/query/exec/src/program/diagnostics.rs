@@ -70,7 +70,7 @@ impl Condition {
         if value.is_null() {
             return Err(err!(1231, name, "NULL"));
         }
-        let text = String::from_utf8_lossy(&crate::expr::convert::text(value, ty)).into_owned();
+        let text = String::from_utf8_lossy(&expr::convert::text(value, ty)).into_owned();
         if item == I::MysqlErrno {
             self.code = match value.to_i64() {
                 n @ 1..=65535 => n as u16,

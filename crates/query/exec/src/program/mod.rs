@@ -13,19 +13,18 @@ mod cursor;
 pub mod diagnostics;
 mod handlers;
 mod interpreter;
-mod local;
 mod values;
 
 pub use compile::{Compiled, RoutineName, columns_of, variable};
 pub use diagnostics::{Condition, ConditionItems};
 pub use interpreter::{Interpreter, Plans, run_statement};
-pub use local::LocalType;
 pub use values::assign;
 pub(crate) use values::stored;
 
 use crate::context::{Env, Outcome, RowSink};
 use crate::prepared::Prepared;
 use engine::Transaction;
+use plan::LocalType;
 use sql::ast::{ExprId, ObjectName, Parsed};
 use std::sync::Arc;
 use types::{DataType, Result, Value};

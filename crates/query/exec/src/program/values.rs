@@ -1,11 +1,14 @@
 //! Values on their way between expressions and variables.
 
-use crate::context::{ColumnMeta, Env, RowSink};
-use crate::expr::{convert, member_text};
+use crate::context::{Env, RowSink};
 use crate::run::Run;
-use crate::run::write::{Strictness, store_nullable};
 use catalog::Column;
 use engine::Transaction;
+use expr::Execution;
+use expr::Strictness;
+use expr::store::store_nullable;
+use expr::{convert, member_text};
+use plan::ColumnMeta;
 use types::{DataType, Result, TypeKind, Value};
 
 /// The only row of a part that has one.
@@ -41,7 +44,7 @@ pub(crate) fn stored<'v>(v: Value<'v>, source: &DataType, column: &Column, run: 
         return Ok(Value::Null);
     }
     let how = Strictness::new(run, false, false);
-    run.strict.set(!how.lenient);
+    run.evaluation.strict.set(!how.lenient);
     let stored = store_nullable(v, source, column, 1, how, run)?;
     run.check_strict()?;
     Ok(stored)

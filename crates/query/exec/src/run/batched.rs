@@ -12,8 +12,9 @@ use super::multi_range::{Entries, batch_bytes};
 use super::scan::ScanOp;
 use super::window::{restore_slots, save_slots};
 use super::{Frame, Op, Run, Scope};
-use crate::expr::Expr;
-use crate::plan::node::{Join, JoinKind, Plan};
+use expr::Execution;
+use expr::Expr;
+use plan::node::{Join, JoinKind, Plan};
 use types::Result;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

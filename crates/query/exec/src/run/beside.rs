@@ -7,11 +7,11 @@
 //! tables has all its rows in one transaction, and nothing is ever exchanged.
 
 use super::{Frame, Op, Receive, Run, Scope, Settled};
-use crate::error;
-use crate::plan::node::Body;
-use crate::prepared::TableUse;
+use catalog::error;
 use catalog::{Table, Version};
 use engine::{Savepoint, Transaction};
+use plan::TableUse;
+use plan::node::Body;
 use types::Result;
 
 /// Which transactions a statement's tables want.

@@ -23,10 +23,12 @@ use super::spill::Place;
 use super::subquery::Query;
 use super::window::WindowOp;
 use super::{Frame, Op, Run, Scope, Step, recycle};
-use crate::context::{ColumnMeta, Outcome, RowSink};
-use crate::expr::Expr;
-use crate::plan::node::{Body, Plan, Scan, SetKind};
+use crate::context::{Outcome, RowSink};
+use expr::Execution;
+use expr::Expr;
 use hashbrown::HashMap;
+use plan::ColumnMeta;
+use plan::node::{Body, Plan, Scan, SetKind};
 use std::sync::Arc;
 use types::{DataType, Result, SqlError, TypeKind, Value};
 
@@ -222,7 +224,7 @@ impl Statement {
             }
             Kind::Query(q, into) => select_into(q, into, run),
             Kind::OneRow(q) => {
-                run.strict.set(run.sql_mode.is_strict());
+                run.evaluation.strict.set(run.evaluation.sql_mode.is_strict());
                 let Some(values) = one_row(q, run)? else { return Ok(Outcome::default()) };
                 run.check_strict()?;
                 sink.row(&values)?;
@@ -263,7 +265,7 @@ fn one_row(q: &mut Query, run: &Run<'_>) -> Result<Option<Vec<Value<'static>>>> 
     q.forget();
     q.open(run, None)?;
     if !q.next(run, None)? {
-        run.warn(1329, "No data - zero rows fetched, selected, or processed");
+        run.warn(1329, "No data - zero rows fetched, selected, or processed".to_string());
         return Ok(None);
     }
     let mut values = Vec::with_capacity(q.outputs.len());

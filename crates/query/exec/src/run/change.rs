@@ -8,15 +8,18 @@ use super::long;
 use super::rules::{RuleSet, is_ignorable};
 use super::scan::{ScanOp, count_position};
 use super::sort::encode_sort_key;
-use super::write::{self, Refused, RowWriter, Strictness};
+use super::write::{Refused, RowWriter};
 use super::{Frame, Op, Run, Scope, Settled, recycle};
 use crate::context::Outcome;
-use crate::expr::Node;
-use crate::plan::node::{self, Assigned, Plan, SortKey};
-use crate::plan::print::slot_names;
-use crate::plan::rules::Rules;
 use catalog::Table;
 use engine::{LockMode, Read, Wait};
+use expr::Execution;
+use expr::Node;
+use expr::Strictness;
+use expr::store;
+use plan::node::{self, Assigned, Plan, SortKey};
+use plan::rules::Rules;
+use plan::slots::slot_names;
 use std::sync::Arc;
 use types::{Result, SqlError, Value};
 
@@ -30,7 +33,7 @@ struct Rows {
     updates: bool,
     collect: bool,
     order: Vec<SortKey>,
-    limit: Option<crate::expr::Expr>,
+    limit: Option<expr::Expr>,
     /// Collected keys: sort key bytes, then clustered key.
     bytes: Vec<u8>,
     entries: Vec<(u32, u32, u32)>,
@@ -221,7 +224,7 @@ pub struct Assigner {
 
 impl Assigner {
     pub fn new(table: &Table, slot: usize, set: Vec<(usize, Assigned)>, rules: Option<Arc<Rules>>) -> Assigner {
-        let sequential = crate::plan::dml::is_sequential(&set, slot);
+        let sequential = plan::dml::is_sequential(&set, slot);
         let is_set = |c: usize| set.iter().any(|(s, _)| *s == c);
         let stamped: Vec<usize> =
             (0..table.columns.len()).filter(|c| table.columns[*c].on_update_now && !is_set(*c)).collect();
@@ -387,12 +390,11 @@ impl Assigner {
             let column = &table.columns[*c];
             values.push(match value {
                 Assigned::Default => {
-                    let default = write::default_value(column, how, run)?;
+                    let default = store::default_value(column, how, run)?;
                     // What has none becomes zero or empty, and NULL stays.
                     let lacks = matches!(column.default, catalog::ColumnDefault::None) && default.is_null();
-                    match lacks && !crate::expr::Expr::column(self.slot, *c, column.data_type).eval(run, at)?.is_null()
-                    {
-                        true => write::implicit_default(&column.data_type),
+                    match lacks && !expr::Expr::column(self.slot, *c, column.data_type).eval(run, at)?.is_null() {
+                        true => store::implicit_default(&column.data_type),
                         false => default,
                     }
                 }
@@ -402,11 +404,11 @@ impl Assigner {
                         && e.own_column().is_some_and(|own| own == (self.slot as u16, *c as u16))
                         && column.generated.is_none() =>
                 {
-                    crate::expr::Expr::column(self.slot, *c, column.data_type).eval(run, at)?.into_owned()
+                    expr::Expr::column(self.slot, *c, column.data_type).eval(run, at)?.into_owned()
                 }
-                Assigned::Value(e) => write::computed(e.eval(run, at)?, e, column, row, how, run)
-                    .and_then(|v| write::store(v, &e.ty, column, row, how, run))
-                    .map_err(|e| write::named(e, table))?,
+                Assigned::Value(e) => store::computed(e.eval(run, at)?, e, column, row, how, run)
+                    .and_then(|v| store::store(v, &e.ty, column, row, how, run))
+                    .map_err(|e| store::named(e, table))?,
             });
             self.columns.push(*c);
         }
@@ -422,9 +424,9 @@ impl Assigner {
         if stamp && (from == to || changed()?) {
             for c in &self.stamped {
                 let column = &table.columns[*c];
-                let now = crate::expr::convert::now(run, column.data_type.decimals);
-                let ty = crate::expr::convert::type_of(&now);
-                values.push(write::store(now, &ty, column, 1, how, run)?);
+                let now = expr::convert::now(run, column.data_type.decimals);
+                let ty = expr::convert::type_of(&now);
+                values.push(store::store(now, &ty, column, 1, how, run)?);
                 self.columns.push(*c);
             }
         }
@@ -455,7 +457,7 @@ impl UpdateStatement {
     pub fn execute(&mut self, run: &Run<'_>) -> Result<Outcome> {
         let UpdateStatement { table, rows, ignore, assigner, writer } = self;
         let how = Strictness::new(run, *ignore, false);
-        run.strict.set(!how.lenient);
+        run.evaluation.strict.set(!how.lenient);
         run.foresee()?;
         let (mut matched, mut changed) = (0u64, 0u64);
         {
@@ -518,7 +520,7 @@ impl UpdateStatement {
         }
         let info =
             info(&[("Rows matched: ", matched), ("  Changed: ", changed), ("  Warnings: ", run.warning_count())]);
-        let insert_id = run.given_id.get().unwrap_or(0);
+        let insert_id = run.evaluation.given_id.get().unwrap_or(0);
         Ok(Outcome { affected_rows: changed, insert_id, matched_rows: Some(matched), found_rows: None, info })
     }
 }
@@ -555,7 +557,7 @@ impl DeleteStatement {
 
     pub fn execute(&mut self, run: &Run<'_>) -> Result<Outcome> {
         let mut deleted = 0;
-        run.strict.set(run.sql_mode.is_strict() && !self.ignore);
+        run.evaluation.strict.set(run.evaluation.sql_mode.is_strict() && !self.ignore);
         run.foresee()?;
         self.rows.open(run)?;
         let DeleteStatement { rows, ignore, rules, writer } = self;

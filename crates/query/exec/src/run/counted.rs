@@ -2,10 +2,11 @@
 
 use super::subquery::Query;
 use super::{Frame, Op, Run, Scope, Settled, Step};
-use crate::context::{ColumnMeta, Outcome, RowSink};
-use crate::plan::explain::{Line, tree_text};
-use crate::plan::node::Explain;
+use crate::context::{Outcome, RowSink};
 use observe::clock::now_ns;
+use plan::ColumnMeta;
+use plan::explain::{Line, tree_text};
+use plan::node::Explain;
 use types::collation::CollationId;
 use types::{DataType, Result, TypeKind, Value};
 

@@ -3,10 +3,10 @@
 
 use super::write::{self, Refused, column};
 use super::{Run, Scope};
-use crate::expr::Expr;
-use crate::expr::array::{self, Search};
 use catalog::Table;
 use engine::Transaction;
+use expr::Expr;
+use expr::array::{self, Search};
 use types::key::{self, KeyPart};
 use types::{Result as SqlResult, Value};
 

@@ -6,32 +6,8 @@
 //!             contents: ESCAPED n is a newline, ESCAPED N alone is NULL, a doubled ENCLOSED is one
 //! ```
 
+use plan::load::FileFormat;
 use std::io::{self, Read};
-
-/// FIELDS and LINES clauses. Empty: none.
-#[derive(Clone, Debug)]
-pub struct FileFormat {
-    pub fields_terminated: Vec<u8>,
-    pub enclosed: Option<u8>,
-    /// Only strings are enclosed in what is written.
-    pub optionally_enclosed: bool,
-    pub escaped: Option<u8>,
-    pub lines_starting: Vec<u8>,
-    pub lines_terminated: Vec<u8>,
-}
-
-impl Default for FileFormat {
-    fn default() -> FileFormat {
-        FileFormat {
-            fields_terminated: b"\t".to_vec(),
-            enclosed: None,
-            optionally_enclosed: false,
-            escaped: Some(b'\\'),
-            lines_starting: Vec::new(),
-            lines_terminated: b"\n".to_vec(),
-        }
-    }
-}
 
 /// How a field ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,36 +163,34 @@ impl FieldReader {
     }
 }
 
-impl FileFormat {
-    /// Writes one field, `None` for NULL; `string`: of a type that is enclosed where only strings are.
-    pub fn write(&self, value: Option<&[u8]>, string: bool, out: &mut Vec<u8>) {
-        let Some(value) = value else {
-            match self.escaped {
-                Some(escape) => out.extend_from_slice(&[escape, b'N']),
-                None => out.extend_from_slice(b"NULL"),
-            }
-            return;
-        };
-        let enclosed = self.enclosed.filter(|_| string || !self.optionally_enclosed);
-        out.extend(enclosed);
-        let (field, line) = (self.fields_terminated.first().copied(), self.lines_terminated.first().copied());
-        // Numbers need it where they may hold what separates them.
-        let separator = self.enclosed.or(field);
-        let escapes = string || separator.is_some_and(|c| b".0123456789e+-".contains(&c));
-        for byte in value {
-            let special = |b: u8| {
-                let ends = if enclosed.is_some() { Some(b) == enclosed } else { Some(b) == field };
-                Some(b) == self.escaped || ends || Some(b) == line || b == 0
-            };
-            match self.escaped {
-                Some(escape) if escapes && special(*byte) => {
-                    out.extend_from_slice(&[escape, if *byte == 0 { b'0' } else { *byte }]);
-                }
-                _ => out.push(*byte),
-            }
+/// Writes one field, `None` for NULL; `string`: of a type that is enclosed where only strings are.
+pub fn write_field(format: &FileFormat, value: Option<&[u8]>, string: bool, out: &mut Vec<u8>) {
+    let Some(value) = value else {
+        match format.escaped {
+            Some(escape) => out.extend_from_slice(&[escape, b'N']),
+            None => out.extend_from_slice(b"NULL"),
         }
-        out.extend(enclosed);
+        return;
+    };
+    let enclosed = format.enclosed.filter(|_| string || !format.optionally_enclosed);
+    out.extend(enclosed);
+    let (field, line) = (format.fields_terminated.first().copied(), format.lines_terminated.first().copied());
+    // Numbers need it where they may hold what separates them.
+    let separator = format.enclosed.or(field);
+    let escapes = string || separator.is_some_and(|c| b".0123456789e+-".contains(&c));
+    for byte in value {
+        let special = |b: u8| {
+            let ends = if enclosed.is_some() { Some(b) == enclosed } else { Some(b) == field };
+            Some(b) == format.escaped || ends || Some(b) == line || b == 0
+        };
+        match format.escaped {
+            Some(escape) if escapes && special(*byte) => {
+                out.extend_from_slice(&[escape, if *byte == 0 { b'0' } else { *byte }]);
+            }
+            _ => out.push(*byte),
+        }
     }
+    out.extend(enclosed);
 }
 
 #[cfg(test)]
@@ -291,7 +265,7 @@ mod tests {
             let values = [Some("a\tb\n\\\"c\0"), None, Some(""), Some("N"), Some("NULL")];
             let mut out = Vec::new();
             for (i, value) in values.iter().enumerate() {
-                format.write(value.map(str::as_bytes), true, &mut out);
+                write_field(&format, value.map(str::as_bytes), true, &mut out);
                 out.push(if i + 1 == values.len() { b'\n' } else { b'\t' });
             }
             let expected: Vec<Option<String>> = values.iter().map(|v| v.map(str::to_string)).collect();

@@ -1,14 +1,15 @@
 //! Operators that pass rows on: filter, limit, distinct, values, derived tables, set operations.
 
-use super::sort::encode_key;
 use super::spill::{Aside, Kept, Place, Reader, Spill};
 use super::window::{restore_slots, save_slots};
 use super::{Frame, Op, Receive, Run, Scope, Settled, Step, tuple};
-use crate::expr::Expr;
-use crate::plan::node::SetKind;
 use crate::run::subquery::Query;
+use expr::Execution;
+use expr::Expr;
+use expr::key::encode_key;
 use hashbrown::HashMap;
 use observe::Counter;
+use plan::node::SetKind;
 use std::sync::Arc;
 use types::{Result, Value};
 
@@ -347,7 +348,7 @@ impl Distinct {
         }
         if !self.seen.contains(&self.key) {
             self.row.clear();
-            let slots: Vec<usize> = (0..at.frame.slots.len()).collect();
+            let slots: Vec<usize> = (0..at.slot_count()).collect();
             save_slots(&mut self.row, at, &slots);
             self.aside.push(run, hash_bytes(&self.key), &self.row)?;
         }

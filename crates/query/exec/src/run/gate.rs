@@ -3,8 +3,8 @@
 
 use super::flow::FilterOp;
 use super::{Frame, Op, Receive, Run, Scope, Settled};
-use crate::expr::{Expr, Node};
-use crate::plan::all_of;
+use expr::{Expr, Node};
+use plan::all_of;
 use types::Result;
 
 /// Rows of the input that a condition lets through.

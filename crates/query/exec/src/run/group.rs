@@ -1,14 +1,15 @@
 //! Grouping by hash: one accumulator a group and aggregate; without GROUP BY one group, and no table at all.
 
 use super::flow::hash_bytes;
-use super::sort::encode_key;
 use super::spill::Aside;
 use super::window::{restore_slots, save_slots};
 use super::{Frame, Op, Run, Scope, Step, tuple};
-use crate::expr::aggregate::{Accumulator, AggregateCall, AggregateKind};
-use crate::expr::{Expr, convert};
-use crate::plan::node::Group;
+use expr::Execution;
+use expr::aggregate::{Accumulator, AggregateCall, AggregateKind};
+use expr::key::encode_key;
+use expr::{Expr, convert};
 use observe::Counter;
+use plan::node::Group;
 use types::{Result, Value};
 
 #[derive(Clone, Copy)]

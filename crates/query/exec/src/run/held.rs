@@ -1,8 +1,8 @@
 //! Values beside what a column can hold: what an index is searched for.
 
 use super::Run;
-use crate::expr::convert;
 use catalog::Table;
+use expr::convert;
 use types::{DataType, Decimal, SqlMode, StoreContext, TypeKind, Value};
 
 /// How a value compares with what the column can hold.

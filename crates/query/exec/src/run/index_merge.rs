@@ -5,8 +5,9 @@
 
 use super::scan::ScanOp;
 use super::{Frame, Op, Run, Scope};
-use crate::expr::Expr;
-use crate::plan::node::IndexMerge;
+use expr::Execution;
+use expr::Expr;
+use plan::node::IndexMerge;
 use types::Result;
 
 pub struct IndexMergeOp {

@@ -5,16 +5,19 @@ use super::change::{Assigner, info};
 use super::rules::{RuleSet, is_ignorable};
 use super::spill::{Kept, Place};
 use super::subquery::Query;
-use super::write::{self, Refused, RowWriter, Strictness};
+use super::write::{self, Refused, RowWriter};
 use super::{Frame, Run, Scope, long, recycle};
 use crate::context::Outcome;
-use crate::error;
-use crate::expr::{Expr, convert};
-use crate::plan::node::{self, Assigned};
-use crate::plan::print::SlotNames;
+use catalog::error;
 use catalog::{Index, Table};
 use engine::{Cursor, Direction, Extent, LockMode, Range, Read, Wait};
+use expr::Execution;
+use expr::Strictness;
+use expr::print::SlotNames;
+use expr::store;
+use expr::{Expr, convert};
 use observe::Counter;
+use plan::node::{self, Assigned};
 use std::ops::Bound;
 use std::sync::Arc;
 use types::sql_mode::SqlMode;
@@ -162,7 +165,7 @@ impl InsertStatement {
             Source::Query(_) | Source::File(_) => 0,
         };
         let how = Strictness::new(run, self.ignore, row_count == 1);
-        run.strict.set(!how.lenient);
+        run.evaluation.strict.set(!how.lenient);
         if self.view.is_some() {
             run.target_view.borrow_mut().clone_from(&self.view);
         }
@@ -235,9 +238,9 @@ impl InsertStatement {
             _ if from_file => 0,
             // Of a query's rows those that may change others leave no value behind.
             0 if p.copied == 0 || from_query && (!p.inserted || self.on_duplicate.is_some()) => {
-                run.given_id.get().unwrap_or(0)
+                run.evaluation.given_id.get().unwrap_or(0)
             }
-            0 => run.given_id.get().unwrap_or(p.last_value),
+            0 => run.evaluation.given_id.get().unwrap_or(p.last_value),
             first => first,
         };
         let matched_rows = self.on_duplicate.is_some().then_some(p.affected + p.unchanged);
@@ -259,10 +262,10 @@ impl InsertStatement {
                 let column = &table.columns[*c];
                 values[*c] = match value {
                     Assigned::Default if column.auto_increment => Value::Null,
-                    Assigned::Default => write::default_value(column, p.how, run)?,
-                    Assigned::Value(e) => write::computed(e.eval(run, at)?, e, column, p.row, p.how, run)
-                        .and_then(|v| write::store_nullable(v, &e.ty, column, p.row, p.how, run))
-                        .map_err(|e| write::named(e, table))?,
+                    Assigned::Default => store::default_value(column, p.how, run)?,
+                    Assigned::Value(e) => store::computed(e.eval(run, at)?, e, column, p.row, p.how, run)
+                        .and_then(|v| store::store_nullable(v, &e.ty, column, p.row, p.how, run))
+                        .map_err(|e| store::named(e, table))?,
                 };
                 if values[*c].is_null() && !column.data_type.nullable {
                     values[*c] = replace_null(table, *c, p, run)?;
@@ -304,8 +307,8 @@ impl InsertStatement {
         let mut values: Vec<Value<'static>> = Vec::new();
         for (i, c) in table.columns.iter().enumerate() {
             values.push(match (&c.default, self.given[i].is_some() || c.auto_increment || c.hidden) {
-                (catalog::ColumnDefault::None, true) => write::placeholder(&c.data_type),
-                (_, true) => write::default_value(c, lenient, run)?.into_owned(),
+                (catalog::ColumnDefault::None, true) => store::placeholder(&c.data_type),
+                (_, true) => store::default_value(c, lenient, run)?.into_owned(),
                 (_, false) => absent(table, i, p, run)?.into_owned(),
             });
         }
@@ -316,12 +319,12 @@ impl InsertStatement {
             let column = &table.columns[*c];
             values[*c] = match value {
                 Assigned::Default if column.auto_increment => absent(table, *c, p, run)?.into_owned(),
-                Assigned::Default => write::default_value(column, p.how, run)?.into_owned(),
+                Assigned::Default => store::default_value(column, p.how, run)?.into_owned(),
                 Assigned::Value(e) => {
                     let v = e.eval(run, Scope::new(&self.frame, None))?.into_owned();
                     match column.auto_increment {
                         true => auto_increment(table, v, &e.ty, *c, p, run)?,
-                        false => write::store(v, &e.ty, column, p.row, p.how, run)?,
+                        false => store::store(v, &e.ty, column, p.row, p.how, run)?,
                     }
                 }
             };
@@ -384,7 +387,7 @@ impl InsertStatement {
             run.check_interrupt()?;
             tuple.clear();
             query.write_row(run, None, tuple)?;
-            if !self.dates.is_empty() && run.sql_mode.has(SqlMode::NO_ZERO_DATE) {
+            if !self.dates.is_empty() && run.evaluation.sql_mode.has(SqlMode::NO_ZERO_DATE) {
                 self.refuse_zero_dates(tuple, query.outputs.len(), p.how, run)?;
             }
             run.check_work(tuple.len())?;
@@ -423,8 +426,8 @@ impl InsertStatement {
         values.resize(table.columns.len(), Value::Null);
         for (n, c) in self.columns.iter().enumerate() {
             let (column, ty) = (&table.columns[*c], &query.outputs[n].ty);
-            let v = super::tuple::get(tuple, width, n);
-            values[*c] = write::store_nullable(v, ty, column, p.row, p.how, run)?;
+            let v = expr::tuple::get(tuple, width, n);
+            values[*c] = store::store_nullable(v, ty, column, p.row, p.how, run)?;
             if values[*c].is_null() && !column.data_type.nullable {
                 values[*c] = replace_null(table, *c, p, run)?;
             }
@@ -440,7 +443,7 @@ impl InsertStatement {
     /// Under NO_ZERO_DATE the temporary table takes no zero dates. Error 1292.
     fn refuse_zero_dates(&self, tuple: &[u8], width: usize, how: Strictness, run: &Run<'_>) -> Result<()> {
         for (n, ty, name) in &self.dates {
-            let value = super::tuple::get(tuple, width, *n);
+            let value = expr::tuple::get(tuple, width, *n);
             let what = match value {
                 Value::Date(Date::ZERO) => "date",
                 Value::DateTime(DateTime::ZERO) => "datetime",
@@ -698,10 +701,11 @@ impl InsertStatement {
 impl Progress {
     pub(super) fn start_row(&mut self, table: &Table, run: &Run<'_>) {
         self.row += 1;
-        if self.row == 2 && !table.engine.is_transactional() && !run.sql_mode.has(SqlMode::STRICT_ALL_TABLES) {
+        if self.row == 2 && !table.engine.is_transactional() && !run.evaluation.sql_mode.has(SqlMode::STRICT_ALL_TABLES)
+        {
             // The first row stays whatever becomes of the others, so only that one may end the statement.
             self.how = Strictness { null_is_error: false, ..Strictness::new(run, true, false) };
-            run.strict.set(false);
+            run.evaluation.strict.set(false);
         }
         (self.generated, self.given) = (0, 0);
         (self.counts_in_group, self.counts_on_write) = (false, false);
@@ -746,7 +750,7 @@ fn replace_null<'v>(table: &Table, c: usize, p: &mut Progress, run: &Run<'_>) ->
     if !told {
         p.nulls_told.push(c);
     }
-    write::null_value(&table.columns[c], told, p.how, run)
+    store::null_value(&table.columns[c], told, p.how, run)
 }
 
 /// The values of columns that none were given for.
@@ -786,9 +790,9 @@ fn finish<'v>(
         writer.encode(table, values);
         return Ok(true);
     }
-    let given = std::mem::replace(&mut values[c], write::implicit_default(&table.columns[c].data_type));
+    let given = std::mem::replace(&mut values[c], store::implicit_default(&table.columns[c].data_type));
     if !given.is_null() {
-        values[c] = crate::expr::reborrow(&given).into_owned();
+        values[c] = expr::reborrow(&given).into_owned();
     }
     writer.encode(table, values);
     if !complete(rules, writer, absent, ignore, p, run)? {
@@ -847,14 +851,14 @@ pub(super) fn absent<'v>(table: &'v Table, i: usize, p: &mut Progress, run: &Run
         if p.row <= 1 {
             run.warn(e.code, e.message);
         }
-        return Ok(write::implicit_default(&c.data_type));
+        return Ok(store::implicit_default(&c.data_type));
     }
     let lacks = matches!(c.default, catalog::ColumnDefault::None) && c.generated.is_none();
     // What lacks a default is told once a statement.
     if p.row > 1 && p.how.lenient && lacks {
-        return Ok(write::placeholder(&c.data_type));
+        return Ok(store::placeholder(&c.data_type));
     }
-    write::default_value(c, p.how, run)
+    store::default_value(c, p.how, run)
 }
 
 /// The value of the AUTO_INCREMENT column: generated for NULL and 0, else the given one.
@@ -866,7 +870,7 @@ pub(super) fn auto_increment<'v>(
     p: &mut Progress,
     run: &Run<'_>,
 ) -> Result<Value<'v>> {
-    let v = write::store_nullable(v, ty, &table.columns[i], p.row, p.how, run)?;
+    let v = store::store_nullable(v, ty, &table.columns[i], p.row, p.how, run)?;
     number(table, v, i, p, run)
 }
 
@@ -887,7 +891,7 @@ fn next_or_given<'v>(table: &Table, v: Value<'v>, i: usize, p: &mut Progress, ru
     if !v.is_null() {
         let number = v.to_i64();
         let zero = if c.data_type.unsigned { v.to_u64() == 0 } else { number == 0 };
-        if !zero || run.sql_mode.has(SqlMode::NO_AUTO_VALUE_ON_ZERO) {
+        if !zero || run.evaluation.sql_mode.has(SqlMode::NO_AUTO_VALUE_ON_ZERO) {
             let given = number;
             let number = v.to_u64();
             let (_, max) = c.data_type.integer_bounds();
@@ -914,7 +918,7 @@ fn next_or_given<'v>(table: &Table, v: Value<'v>, i: usize, p: &mut Progress, ru
         // Nobody else writes the table: what no row has is handed out again.
         let (step, offset) = run.env.borrow().auto_increment_step();
         let (_, max) = c.data_type.integer_bounds();
-        let last = (!run.sql_mode.is_strict()).then_some(max);
+        let last = (!run.evaluation.sql_mode.is_strict()).then_some(max);
         p.reserved = (counter.peek(step, offset, max).or(last).ok_or_else(|| err!(1467))?, 1, step);
         p.counts_on_write = true;
     }

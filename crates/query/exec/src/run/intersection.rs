@@ -5,7 +5,8 @@
 
 use super::scan::ScanOp;
 use super::{Frame, Op, Run, Scope};
-use crate::plan::node::Intersection;
+use expr::Execution;
+use plan::node::Intersection;
 use types::Result;
 
 /// Entries that are passed over one by one before the index is descended anew.

@@ -1,10 +1,11 @@
 //! Rows of a JSON_TABLE: made anew from its document whenever it is opened.
 
 use super::{Frame, Op, Run, Scope, tuple};
-use crate::expr::convert;
-use crate::expr::functions::json::{document, parse_text};
-use crate::plan::json_table::{Column, JsonTable, Level, Response, What};
+use expr::Execution;
+use expr::convert;
+use expr::functions::json::{document, parse_text};
 use observe::Counter;
+use plan::json_table::{Column, JsonTable, Level, Response, What};
 use types::error::*;
 use types::json::Json;
 use types::sql_mode::SqlMode;
@@ -154,7 +155,7 @@ fn stored(run: &Run<'_>, column: &Column, json: &Json) -> Result<Value<'static>>
     match coerce_for_store(v, &source, ty, &context) {
         Ok((v, warning)) => {
             if let Some(w) = warning {
-                run.warnings.set(run.warnings.get() + 1);
+                run.evaluation.warnings.set(run.evaluation.warnings.get() + 1);
                 run.env.borrow_mut().warn(w.level.name(), w.code, w.message);
             }
             Ok(v.into_owned())

@@ -2,11 +2,13 @@
 
 use super::fields::{FieldEnd, FieldReader};
 use super::insert::{InsertStatement, Progress, absent, auto_increment, complete};
-use super::write::{self, Strictness};
 use super::{Run, Scope};
-use crate::expr::convert;
-use crate::plan::node::{Assigned, FieldTarget, FileSource};
 use catalog::{ColumnDefault, Table};
+use expr::Execution;
+use expr::Strictness;
+use expr::convert;
+use expr::store;
+use plan::node::{Assigned, FieldTarget, FileSource};
 use std::io;
 use types::{DataType, Result, SqlError, TypeKind, Value, err};
 
@@ -60,7 +62,7 @@ impl InsertStatement {
         let mut values: Vec<Value<'static>> = Vec::with_capacity(table.columns.len());
         for (i, c) in table.columns.iter().enumerate() {
             values.push(match self.given[i] {
-                Some(_) => write::placeholder(&c.data_type),
+                Some(_) => store::placeholder(&c.data_type),
                 None => absent(table, i, p, run)?.into_owned(),
             });
         }
@@ -119,7 +121,7 @@ impl InsertStatement {
                     let v = e.eval(run, Scope::new(&self.frame, None))?.into_owned();
                     match column.auto_increment {
                         true => auto_increment(table, v, &e.ty, *c, p, run)?,
-                        false => write::store(v, &e.ty, column, p.row, p.how, run)?,
+                        false => store::store(v, &e.ty, column, p.row, p.how, run)?,
                     }
                 }
             };
@@ -158,16 +160,16 @@ fn field_value(
                 _ if column.data_type.kind == TypeKind::Timestamp && !column.data_type.nullable => {
                     let now = convert::now(run, column.data_type.decimals);
                     let source = DataType { decimals: 6, ..DataType::new(TypeKind::DateTime) };
-                    write::store(now, &source, column, p.row, p.how, run).map(Value::into_owned)
+                    store::store(now, &source, column, p.row, p.how, run).map(Value::into_owned)
                 }
                 // Not its default, which is for columns that the file does not have.
-                _ => Ok(write::implicit_default(&column.data_type)),
+                _ => Ok(store::implicit_default(&column.data_type)),
             }
         }
         Some(value) if column.auto_increment => {
             auto_increment(table, value, &source.data_type, at, p, run).map(Value::into_owned)
         }
-        Some(value) if value.is_null() && !column.data_type.nullable => Ok(write::implicit_default(&column.data_type)),
-        Some(value) => write::store(value, &source.data_type, column, p.row, p.how, run).map(Value::into_owned),
+        Some(value) if value.is_null() && !column.data_type.nullable => Ok(store::implicit_default(&column.data_type)),
+        Some(value) => store::store(value, &source.data_type, column, p.row, p.how, run).map(Value::into_owned),
     }
 }

@@ -4,11 +4,11 @@
 //! what foreign keys change in other tables is not: a replica's own foreign keys do it there.
 
 use super::Run;
-use crate::error;
 use binlog::dependency;
 use binlog::payload::{RowImage, RowSettings, TableRows};
 use binlog::row::{ColumnDef, TableDef};
 use catalog::Table;
+use catalog::error;
 use engine::Transaction;
 use types::{Result, SqlError, Value, err};
 

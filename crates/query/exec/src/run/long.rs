@@ -4,8 +4,8 @@
 //! reads rows without expressions (indexes, rules, copies) brings a row's values inside first.
 
 use super::added_column;
-use crate::error;
 use catalog::Table;
+use catalog::error;
 use engine::{Long, Row, Transaction};
 use std::borrow::Cow;
 use types::row::long::{self, Outside, Part, Parts, Reference};

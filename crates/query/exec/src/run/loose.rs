@@ -3,9 +3,10 @@
 
 use super::scan::{OwnKeys, ScanOp};
 use super::{Frame, Op, Run, Scope};
-use crate::error;
-use crate::plan::node::{Loose, Scan};
 use catalog::Index;
+use catalog::error;
+use expr::Execution;
+use plan::node::{Loose, Scan};
 use types::{Result, Value, key};
 
 #[derive(Clone, Copy, PartialEq, Eq)]

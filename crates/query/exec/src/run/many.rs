@@ -9,12 +9,14 @@ use super::long;
 use super::rules::{RuleSet, is_ignorable};
 use super::scan::count_position;
 use super::spill::{Merge, Runs};
-use super::write::{Refused, RowWriter, Strictness};
+use super::write::{Refused, RowWriter};
 use super::{Frame, Op, Run, recycle, tuple};
 use crate::context::Outcome;
-use crate::plan::node;
-use crate::plan::print::slot_names;
 use catalog::Table;
+use expr::Execution;
+use expr::Strictness;
+use plan::node;
+use plan::slots::slot_names;
 use std::sync::Arc;
 use types::{Result, Value};
 
@@ -157,7 +159,7 @@ impl UpdateManyStatement {
 
     pub fn execute(&mut self, run: &Run<'_>) -> Result<Outcome> {
         let how = Strictness::new(run, self.ignore, false);
-        run.strict.set(!how.lenient);
+        run.evaluation.strict.set(!how.lenient);
         run.foresee()?;
         self.root.forget();
         self.targets.iter_mut().for_each(|t| {
@@ -180,7 +182,7 @@ impl UpdateManyStatement {
         }
         let info =
             info(&[("Rows matched: ", matched), ("  Changed: ", changed), ("  Warnings: ", run.warning_count())]);
-        let insert_id = run.given_id.get().unwrap_or(0);
+        let insert_id = run.evaluation.given_id.get().unwrap_or(0);
         Ok(Outcome { affected_rows: changed, insert_id, matched_rows: Some(matched), found_rows: None, info })
     }
 
@@ -314,7 +316,7 @@ impl DeleteManyStatement {
 
     pub fn execute(&mut self, run: &Run<'_>) -> Result<Outcome> {
         let DeleteManyStatement { root, frame, targets, ignore, writer } = self;
-        run.strict.set(run.sql_mode.is_strict() && !*ignore);
+        run.evaluation.strict.set(run.evaluation.sql_mode.is_strict() && !*ignore);
         run.foresee()?;
         root.forget();
         targets.iter_mut().for_each(|(.., named)| named.clear());

@@ -3,7 +3,8 @@
 
 use super::scan::ScanOp;
 use super::{Frame, Op, Run, Scope};
-use crate::plan::node::Scan;
+use expr::Execution;
+use plan::node::Scan;
 use types::Result;
 
 /// Bytes of the first batch of a scan. Each later one is so many times the last: who wants few rows has few entries read.

@@ -2,13 +2,14 @@
 //! append those of the next, until there are none.
 
 use super::flow::{KeySet, limit_value};
-use super::sort::encode_key;
 use super::spill::{Kept, Place};
 use super::subquery::Query;
 use super::{Frame, Op, Run, Scope, tuple};
-use crate::expr::{convert, member_text};
-use crate::plan::node::Recursive;
+use expr::Execution;
+use expr::key::encode_key;
+use expr::{convert, member_text};
 use observe::Counter;
+use plan::node::Recursive;
 use std::sync::Arc;
 use types::{DataType, Result, SqlError, StoreContext, TypeKind};
 
@@ -29,7 +30,7 @@ pub struct RecursiveOp {
     types: Vec<DataType>,
     members: Vec<Arc<[String]>>,
     names: Vec<String>,
-    limit: Option<(crate::expr::Expr, Option<crate::expr::Expr>)>,
+    limit: Option<(expr::Expr, Option<expr::Expr>)>,
     seen: KeySet,
     key: Vec<u8>,
     row: Vec<u8>,
@@ -75,7 +76,8 @@ impl RecursiveOp {
                 let v = e.eval(run, at)?;
                 let source = convert::source_type(&e.ty, &v);
                 // The mode of the session: a value that does not fit its column is an error where an INSERT of it is.
-                let context = StoreContext { mode: run.sql_mode, column: &names[i], row: 1, members: &members[i] };
+                let context =
+                    StoreContext { mode: run.evaluation.sql_mode, column: &names[i], row: 1, members: &members[i] };
                 let v = if v.is_null() { v } else { types::coerce_for_store(v, &source, ty, &context)?.0 };
                 let v = match ty.kind {
                     TypeKind::Enum | TypeKind::Set => member_text(v, *ty, &members[i]),

@@ -5,12 +5,15 @@
 //! shared lock, a child's with an exclusive one: of two transactions that make a child and take its parent away, one waits.
 
 use super::long;
-use super::write::{self, Refused, RowWriter, Strictness, column};
+use super::write::{self, Refused, RowWriter, column};
 use super::{Frame, Run, Scope, Shape};
-use crate::expr::{Expr, Node, array};
-use crate::plan::rules::{Child, Rules, TableRules};
 use catalog::{ForeignKey, ReferenceAction, Table};
 use engine::{Cursor, Direction, LockMode, Range, Read, Wait};
+use expr::Execution;
+use expr::Strictness;
+use expr::store;
+use expr::{Expr, Node, array};
+use plan::rules::{Child, Rules, TableRules};
 use std::ops::Bound;
 use std::sync::Arc;
 use types::{Result, SqlError, Value, err, key};
@@ -141,9 +144,9 @@ impl RuleSet {
             None => {
                 let value = e.eval(run, scope);
                 if table.columns[at].hidden {
-                    run.retell_strict(|e| of_index(e, table, at, row));
+                    run.evaluation.retell_strict(|e| of_index(e, table, at, row));
                 }
-                let value = value.and_then(|v| write::store(v, &e.ty, &table.columns[at], row, how, run));
+                let value = value.and_then(|v| store::store(v, &e.ty, &table.columns[at], row, how, run));
                 value.map_err(|e| of_index(e, table, at, row))?
             }
         };

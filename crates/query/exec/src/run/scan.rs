@@ -3,13 +3,15 @@
 use super::entries::{self, Entries};
 use super::held::{Held, hold, is_precise, owned, searched};
 use super::long;
-use super::{Frame, Op, Receive, Run, Scope, Settled, Shape, Step, own_line, tuple};
-use crate::error;
-use crate::expr::Expr;
-use crate::plan::node::{IndexRange, Scan, SoughtColumn};
+use super::{Frame, Op, Receive, Run, Scope, Settled, Shape, Step, tuple};
+use catalog::error;
 use catalog::{Index, Sought, Table};
 use engine::{Cursor, Direction, Extent, FreshLock, Isolation, Range, Read, Transaction, Tree};
+use expr::Execution;
+use expr::Expr;
+use expr::row::own_line;
 use observe::Counter;
+use plan::node::{IndexRange, Scan, SoughtColumn};
 use std::ops::Bound;
 use std::sync::Arc;
 use types::key::{self, KeyPart};
@@ -129,7 +131,7 @@ impl ScanOp {
     pub fn new(scan: Scan) -> ScanOp {
         let table = scan.table;
         let index = scan.access.index;
-        let parts = crate::plan::access::key_columns(&table, &table.indexes[index]);
+        let parts = plan::access::key_columns(&table, &table.indexes[index]);
         let multi = table.indexes[index].array_part.is_some();
         let point = index == 0
             && scan.access.ranges.len() == 1

@@ -4,7 +4,8 @@
 use super::loose::prefix_length;
 use super::scan::{OwnKeys, ScanOp};
 use super::{Frame, Op, Run, Scope};
-use crate::plan::node::{Scan, Skip};
+use expr::Execution;
+use plan::node::{Scan, Skip};
 use types::{Result, key};
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -7,6 +7,7 @@
 //! ```
 
 use super::Run;
+use expr::Execution;
 use observe::Counter;
 use std::sync::Arc;
 use types::{Result, SqlError};

@@ -1,14 +1,15 @@
 //! Queries inside: of a statement, in FROM, and of expressions (scalar, IN, EXISTS, ANY/ALL).
 
-use super::sort::encode_key;
 use super::{Frame, Op, Run, Scope, Step, tuple};
-use crate::expr::compare::{self, CmpOp};
-use crate::expr::{Expr, reborrow};
-use crate::plan::node::QueryPlan;
-use crate::plan::print::slot_names;
 use crate::run::flow::KeySet;
+use expr::Execution;
+use expr::compare::{self, CmpOp};
+use expr::key::encode_key;
+use expr::{Expr, reborrow};
 use hashbrown::HashMap;
 use observe::Counter;
+use plan::node::QueryPlan;
+use plan::slots::slot_names;
 use types::{CollationId, Result, SqlError, Value};
 
 /// A query block ready to run.
@@ -172,7 +173,7 @@ pub fn scalar<'a>(run: &'a Run<'_>, i: usize, column: usize, at: Scope<'_>) -> R
     if let Some(row) = known {
         return Ok(row[column].clone());
     }
-    let warnings = run.warnings.get();
+    let warnings = run.evaluation.warnings.get();
     let _outside = run.outside();
     sub.query.open(run, Some(&at))?;
     sub.row.clear();
@@ -189,7 +190,7 @@ pub fn scalar<'a>(run: &'a Run<'_>, i: usize, column: usize, at: Scope<'_>) -> R
     }
     if !sub.correlated {
         sub.is_row_kept = true;
-    } else if may_keep && run.warnings.get() == warnings {
+    } else if may_keep && run.evaluation.warnings.get() == warnings {
         sub.cache.keep(&sub.row);
     } else {
         return Ok(std::mem::replace(&mut sub.row[column], Value::Null));
@@ -207,13 +208,13 @@ pub fn exists(run: &Run<'_>, i: usize, at: Scope<'_>) -> Result<bool> {
     if let Some(row) = known {
         return Ok(row[0].to_i64() != 0);
     }
-    let warnings = run.warnings.get();
+    let warnings = run.evaluation.warnings.get();
     let _outside = run.outside();
     sub.query.open(run, Some(&at))?;
     let found = sub.query.next(run, Some(&at))?;
     if !sub.correlated {
         sub.exists = Some(found);
-    } else if may_keep && run.warnings.get() == warnings {
+    } else if may_keep && run.evaluation.warnings.get() == warnings {
         sub.cache.keep(&[Value::Int(found as i64)]);
     }
     Ok(found)

@@ -1,12 +1,13 @@
 //! Window functions. All input rows are kept and sorted by partition and order, in files where they find no room in memory; then
 //! one partition after another is computed, and its rows come out as they went in, with the results in a slot of their own.
 
-use super::sort::encode_key;
 use super::spill::{Merge, Runs};
 use super::{Frame, Op, Run, Scope, tuple};
-use crate::expr::aggregate::{Accumulator, AggregateCall};
-use crate::expr::convert;
-use crate::plan::node::{Edge, Step, StepFrame, Window};
+use expr::Execution;
+use expr::aggregate::{Accumulator, AggregateCall};
+use expr::convert;
+use expr::key::encode_key;
+use plan::node::{Edge, Step, StepFrame, Window};
 use std::cmp::Ordering;
 use std::ops::Range;
 use types::{Result, SqlError, Value};
@@ -219,10 +220,9 @@ impl Op for WindowOp {
 /// Appends the rows of some slots: `present u8 | length u32 | bytes | length u32 | key` for each.
 pub fn save_slots(out: &mut Vec<u8>, at: Scope<'_>, slots: &[usize]) {
     for s in slots {
-        let slot = &at.frame.slots[*s];
-        let borrowed = *s == at.borrowed;
-        out.push((slot.present || borrowed) as u8);
-        for part in [if borrowed { at.row } else { &slot.bytes }, &slot.key] {
+        let (present, row, key) = at.slot(*s);
+        out.push(present as u8);
+        for part in [row, key] {
             out.extend_from_slice(&(part.len() as u32).to_le_bytes());
             out.extend_from_slice(part);
         }
@@ -290,7 +290,7 @@ impl<'p> Partition<'p> {
         let rows = 0..n;
         let number = |i: usize| Value::UInt(i as u64);
         let at = Scope::new(frame, outer);
-        let place = |e: &crate::expr::Expr, least: u64| -> Result<Option<u64>> {
+        let place = |e: &expr::Expr, least: u64| -> Result<Option<u64>> {
             match e.eval(run, at)? {
                 Value::Null => Ok(None),
                 Value::Int(v) if v < 0 || (v as u64) < least => Err(wrong_argument(step)),

@@ -4,7 +4,8 @@
 
 use catalog::{AutoIncrement, Column, Index, IndexPart, Schema, Table, Version, VirtualContext};
 use engine::{Engine, EngineOptions, Isolation, Transaction, TreeKind};
-use exec::{ColumnMeta, Env, Outcome, Prepared, RowSink};
+use exec::{Env, Outcome, Prepared, RowSink};
+use plan::ColumnMeta;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -48,11 +49,7 @@ impl VirtualContext for TestEnv {
     }
 }
 
-impl Env for TestEnv {
-    fn get_lock(&mut self, _: &str, _: std::time::Duration, _: &mut engine::Transaction) -> Result<bool> {
-        unreachable!("no other session to keep out")
-    }
-
+impl expr::Env for TestEnv {
     fn release_lock(&mut self, _: &str) -> Option<bool> {
         None
     }
@@ -68,51 +65,63 @@ impl Env for TestEnv {
     fn database(&self) -> Option<&str> {
         Some("test")
     }
+
     fn connection_id(&self) -> u64 {
         7
     }
+
     fn user(&self) -> &str {
         "root@localhost"
     }
+
     fn current_user(&self) -> &str {
         "root@%"
     }
+
     fn now_us(&self) -> i64 {
         1_700_000_000_123_456
     }
+
     fn time_zone_offset(&self, _unix_seconds: i64) -> i32 {
         3600
     }
+
     fn sql_mode(&self) -> u64 {
         self.mode.0
     }
+
     fn last_insert_id(&self) -> u64 {
         self.last_insert_id
     }
+
     fn set_last_insert_id(&mut self, id: u64) {
         self.last_insert_id = id;
     }
+
     fn row_count(&self) -> i64 {
         -1
     }
-    fn take_insert_id(&mut self) -> u64 {
-        0
-    }
+
     fn random(&mut self) -> &mut (u32, u32) {
         &mut self.random
     }
+
     fn found_rows(&self) -> u64 {
         0
     }
+
     fn may_wait_for_gtids(&self) -> Result<()> {
         Ok(())
     }
-    fn receipt(&self, _gtid: binlog::gtid::Gtid) -> Result<Option<String>> {
+
+    fn receipt(&self, _gtid: types::gtid::Gtid) -> Result<Option<String>> {
         Ok(None)
     }
-    fn wait_for_gtids(&self, set: &binlog::gtid::GtidSet, _time: Option<std::time::Duration>) -> Result<bool> {
+
+    fn wait_for_gtids(&self, set: &types::gtid::GtidSet, _time: Option<std::time::Duration>) -> Result<bool> {
         Ok(set.is_empty())
     }
+
     fn system_variable(&self, _global: Option<bool>, name: &str) -> Result<(Value<'static>, DataType)> {
         let number = |n| Ok((Value::UInt(n), DataType::new(TypeKind::BigInt).unsigned()));
         match name {
@@ -131,23 +140,41 @@ impl Env for TestEnv {
             _ => Err(SqlError::new(1193, format!("Unknown system variable '{name}'"))),
         }
     }
+
     fn user_variable(&self, name: &str) -> (Value<'static>, DataType) {
         self.variables.get(name).cloned().unwrap_or((Value::Null, DataType::new(TypeKind::Null)))
     }
+
     fn set_user_variable(&mut self, name: &str, value: Value<'static>, data_type: DataType) {
         self.variables.insert(name.to_string(), (value, data_type));
     }
+
+    fn warn(&mut self, _level: &'static str, code: u16, message: String) {
+        self.warnings.push((code, message));
+    }
+}
+
+impl plan::Env for TestEnv {
     fn engine(&self) -> &Engine {
         &self.engine
     }
+}
+
+impl Env for TestEnv {
+    fn get_lock(&mut self, _: &str, _: std::time::Duration, _: &mut engine::Transaction) -> Result<bool> {
+        unreachable!("no other session to keep out")
+    }
+
+    fn take_insert_id(&mut self) -> u64 {
+        0
+    }
+
     fn tmp_memory(&self) -> u64 {
         self.tmp_memory
     }
+
     fn virtual_context(&self) -> &dyn VirtualContext {
         self
-    }
-    fn warn(&mut self, _level: &'static str, code: u16, message: String) {
-        self.warnings.push((code, message));
     }
 }
 

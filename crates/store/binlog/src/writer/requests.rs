@@ -2,9 +2,9 @@
 
 use super::{Binlog, Request, Writer};
 use crate::error::Result;
-use crate::gtid::{Gtid, GtidSet};
 use crate::statistics::Statistics;
 use std::time::SystemTime;
+use types::gtid::{Gtid, GtidSet};
 
 impl Binlog {
     /// FLUSH BINARY LOGS.

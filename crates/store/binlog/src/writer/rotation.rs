@@ -4,9 +4,9 @@ use super::{Writer, now_s};
 use crate::error::{Error, Result};
 use crate::event::{self, FLAG_IN_USE, Kind, MAGIC, Stamp};
 use crate::files;
-use crate::gtid::GtidSet;
 use io::OpenOptions;
 use std::time::SystemTime;
+use types::gtid::GtidSet;
 
 impl Writer {
     /// Goes on in a new file. `in_order`: the old one ends with the name of the new one.

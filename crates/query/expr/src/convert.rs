@@ -1,0 +1,968 @@
+//! Conversions that expressions ask for: casts, common types of branches, text and numbers of values, and the warnings
+//! that go with them.
+
+use super::charset::{charset_of, cut, transcode, well_formed};
+use super::document::{json_decimal, json_integer, json_number, warn_json};
+use super::{Expr, Node};
+use crate::Execution;
+use std::borrow::Cow;
+use types::decimal;
+use types::error::Warning;
+use types::sql_mode::SqlMode;
+use types::temporal::parse::{self, Delimiter, Parsed};
+use types::{
+    Charset, CollationId, DECIMALS_NOT_FIXED, DataType, DateTime, Decimal, Result, SqlError, StoreContext, Time,
+    TypeKind, Value,
+};
+
+/// Digits of MySQL's intermediate results, of which crate `types` keeps 77.
+pub const INTERMEDIATE_DIGITS: u32 = 81;
+
+/// Appends scale and MySQL's binary form, with all the digits that an intermediate result may have.
+pub fn decimal_to_bytes(d: &Decimal, out: &mut Vec<u8>) {
+    out.push(d.scale());
+    d.write_binary(INTERMEDIATE_DIGITS, d.scale(), out);
+}
+
+pub fn decimal_from_bytes(bytes: &[u8]) -> Decimal {
+    let (scale, rest) = (bytes[0], &bytes[1..]);
+    Decimal::read_binary(rest, INTERMEDIATE_DIGITS, scale).expect("written by decimal_to_bytes")
+}
+
+pub fn parse_decimal(text: &[u8]) -> Decimal {
+    Decimal::parse(text).0
+}
+
+pub fn decimal_type(d: &Decimal) -> DataType {
+    let scale = d.scale();
+    DataType::decimal(d.precision().max(scale as u32).max(1), scale)
+}
+
+/// The type of a value by its kind alone: of parameters and user variables.
+pub fn type_of(v: &Value<'_>) -> DataType {
+    match v {
+        Value::Null => DataType::new(TypeKind::Null),
+        Value::Int(_) => DataType { length: 20, ..DataType::new(TypeKind::BigInt) },
+        Value::UInt(_) => DataType { length: 20, ..DataType::new(TypeKind::BigInt).unsigned() },
+        Value::Double(_) => DataType { length: 23, ..DataType::new(TypeKind::Double) },
+        Value::Decimal(d) => decimal_type(d),
+        Value::Date(_) => DataType { length: 10, ..DataType::new(TypeKind::Date) },
+        Value::Time(t) => {
+            DataType { length: 10, decimals: if t.micros() == 0 { 0 } else { 6 }, ..DataType::new(TypeKind::Time) }
+        }
+        Value::DateTime(t) => {
+            DataType { length: 19, decimals: if t.micros() == 0 { 0 } else { 6 }, ..DataType::new(TypeKind::DateTime) }
+        }
+        Value::Bytes(b) => DataType::string(TypeKind::VarChar, b.len() as u32, CollationId::UTF8MB4_0900_AI_CI),
+        Value::Json(_) => json_type(),
+    }
+}
+
+/// Does the static type describe values of this kind? Parameters and user variables may differ from what was planned.
+fn describes(ty: &DataType, v: &Value<'_>) -> bool {
+    match v {
+        Value::Null => true,
+        Value::Int(_) | Value::UInt(_) => ty.kind.is_integer() || matches!(ty.kind, TypeKind::Bit | TypeKind::Year),
+        Value::Double(_) => matches!(ty.kind, TypeKind::Float | TypeKind::Double),
+        Value::Decimal(_) => ty.kind == TypeKind::Decimal,
+        Value::Date(_) => ty.kind == TypeKind::Date,
+        Value::Time(_) => ty.kind == TypeKind::Time,
+        Value::DateTime(_) => matches!(ty.kind, TypeKind::DateTime | TypeKind::Timestamp),
+        Value::Bytes(_) => ty.kind.is_bytes() || ty.kind.is_text(),
+        Value::Json(_) => ty.kind == TypeKind::Json,
+    }
+}
+
+/// The type of documents: their text is utf8mb4 under its binary collation.
+pub fn json_type() -> DataType {
+    DataType { collation: CollationId::UTF8MB4_BIN, length: u32::MAX, ..DataType::new(TypeKind::Json) }
+}
+
+/// The source type to convert `v` from: the static one where it fits.
+pub fn source_type(ty: &DataType, v: &Value<'_>) -> DataType {
+    if describes(ty, v) { *ty } else { type_of(v) }
+}
+
+/// A double that would be longer as text is written with an exponent (a result's column has no such limit).
+const DOUBLE_TEXT_MAX: usize = 22;
+
+/// The value as text.
+pub fn text<'v>(v: &'v Value<'_>, ty: &DataType) -> Cow<'v, [u8]> {
+    match v {
+        Value::Bytes(b) => Cow::Borrowed(b),
+        v => {
+            let mut out = Vec::new();
+            v.write_text(&source_type(ty, v), &mut out);
+            if let Value::Double(d) = v
+                && out.len() > DOUBLE_TEXT_MAX
+                && ty.decimals >= DECIMALS_NOT_FIXED
+            {
+                out = format!("{d:e}").into_bytes();
+            }
+            Cow::Owned(out)
+        }
+    }
+}
+
+/// As [`text`], keeping what the value borrows.
+pub fn into_text<'v>(v: Value<'v>, ty: &DataType) -> Cow<'v, [u8]> {
+    match v {
+        Value::Bytes(b) => b,
+        v => Cow::Owned(text(&v, ty).into_owned()),
+    }
+}
+
+/// Truth of a value in a condition.
+pub fn truth(v: &Value<'_>, run: &dyn Execution) -> Result<Option<bool>> {
+    if let Value::Bytes(b) = v {
+        warn_truncated_double(b, run);
+    }
+    Ok(v.to_bool())
+}
+
+/// 1292 for a string that is no number from end to end.
+pub fn warn_truncated_double(b: &[u8], run: &dyn Execution) {
+    let (_, used) = types::number::parse_f64(b);
+    if !b[used..].iter().all(|c| types::number::is_blank(*c)) {
+        let shown = String::from_utf8_lossy(&b[..b.len().min(128)]).into_owned();
+        run.warn(1292, format!("Truncated incorrect DOUBLE value: '{shown}'"));
+    }
+}
+
+/// The integer that a string begins with, cut to `low..=high`: 1292 for one that is no such integer from end to end.
+pub fn integer_of_text(b: &[u8], (low, high): (i128, i128), run: &dyn Execution) -> i128 {
+    let (i, used, beyond) = types::number::parse_integer(b);
+    let is_whole = used > 0 && !beyond && b[used..].iter().all(|c| types::number::is_blank(*c));
+    if !is_whole || !(low..=high).contains(&i) {
+        let shown = String::from_utf8_lossy(&b[..b.len().min(128)]).into_owned();
+        run.warn(1292, format!("Truncated incorrect INTEGER value: '{shown}'"));
+    }
+    i.clamp(low, high)
+}
+
+/// 1292 for a string that is no decimal from end to end.
+pub fn warn_truncated_decimal(b: &[u8], run: &dyn Execution) {
+    let (_, used, status) = Decimal::parse_prefix(b);
+    let lost = matches!(status, decimal::Parsed::Truncated | decimal::Parsed::Bad) && used > 0;
+    if lost || b.is_empty() || !b[used..].iter().all(|c| types::number::is_blank(*c)) {
+        run.warn(1292, format!("Truncated incorrect DECIMAL value: '{}'", String::from_utf8_lossy(b)));
+    }
+}
+
+/// 4095 or 4096 for a delimiter in a text that was read as a date or time.
+fn warn_delimiter<T>(p: &Option<Parsed<T>>, text: &[u8], run: &dyn Execution) {
+    if let Some(delimiter) = p.as_ref().and_then(|p| p.delimiter) {
+        let (code, message) = delimiter.warning(text, 1);
+        run.warn(code, message);
+    }
+}
+
+/// 64 bits for bit operations: negative numbers in two's complement.
+pub fn bits64(v: &Value<'_>, run: &dyn Execution) -> u64 {
+    match v {
+        Value::Int(v) => *v as u64,
+        Value::UInt(v) => *v,
+        Value::Bytes(b) => integer_of_text(b, (i64::MIN.into(), u64::MAX.into()), run) as u64,
+        Value::Double(d) if *d < 0.0 => v.to_i64() as u64,
+        Value::Decimal(d) if d.is_negative() => v.to_i64() as u64,
+        Value::Time(_) => v.to_i64() as u64,
+        Value::Json(_) => bits64(&json_integer(v, run), run),
+        v => v.to_u64(),
+    }
+}
+
+/// The nearest BIGINT: 1292 is warned of where that is out of its range.
+pub fn integer_of_decimal(d: &Decimal, run: &dyn Execution) -> i64 {
+    let n = Value::Decimal(*d).to_i64();
+    if Decimal::from(n) != d.round(0) {
+        run.warn(1292, format!("Truncated incorrect DECIMAL value: '{d}'"));
+    }
+    n
+}
+
+/// Date checks of values that are computed, not stored: zeros are let in.
+pub const LENIENT: SqlMode = SqlMode::NONE;
+
+pub fn parse_datetime(text: &[u8]) -> Option<DateTime> {
+    parse::parse_datetime(text, LENIENT).map(|p| p.value)
+}
+
+/// A moment whose text named its distance from UTC, in the session's time zone; others stay.
+fn in_session_zone(p: Parsed<DateTime>, run: &dyn Execution) -> Parsed<DateTime> {
+    if p.zoned { Parsed { value: from_utc(p.value, run), zoned: false, ..p } } else { p }
+}
+
+/// The moment of a text that names its distance from UTC, in the session's time zone; `None` for other values.
+pub fn zoned_text(v: &Value<'_>, mode: SqlMode, run: &dyn Execution) -> Option<DateTime> {
+    let Value::Bytes(text) = v else { return None };
+    // `+hh:mm` at the end.
+    let [.., b'+' | b'-', _, _, b':', _, _] = **text else { return None };
+    let p = parse::parse_datetime(text, mode).filter(|p| p.zoned && p.problem == parse::Problem::None)?;
+    Some(from_utc(p.value, run))
+}
+
+/// A value as date and time of day; `None` with a warning when it is none. Of `sql_mode` ALLOW_INVALID_DATES counts.
+pub fn datetime(v: &Value<'_>, run: &dyn Execution) -> Option<DateTime> {
+    datetime_in(v, SqlMode(LENIENT.0 | run.evaluation().sql_mode.0 & SqlMode::ALLOW_INVALID_DATES.0), run)
+}
+
+/// Texts are read under `mode`.
+pub fn datetime_in(v: &Value<'_>, mode: SqlMode, run: &dyn Execution) -> Option<DateTime> {
+    match v {
+        Value::Null => None,
+        Value::Date(d) => Some(d.at_midnight()),
+        Value::DateTime(t) => Some(*t),
+        Value::Time(t) => {
+            let today = local_now(run, 0).date().at_midnight();
+            today.add_micros(t.0)
+        }
+        Value::Bytes(b) => {
+            let mode = SqlMode(mode.0 | run.evaluation().sql_mode.0 & SqlMode::TIME_TRUNCATE_FRACTIONAL.0);
+            let p = parse::parse_datetime(b, mode).map(|p| in_session_zone(p, run));
+            let bad = p.is_none_or(|p| p.problem != parse::Problem::None);
+            if p.is_some_and(|p| p.value == DateTime::ZERO) && run.evaluation().sql_mode.has(SqlMode::NO_ZERO_DATE) {
+                run.warn(1292, format!("Incorrect datetime value: '{}'", String::from_utf8_lossy(b)));
+                return None;
+            }
+            if bad {
+                let shown = String::from_utf8_lossy(b).into_owned();
+                let words = if p.is_none() { "Incorrect datetime value" } else { "Truncated incorrect datetime value" };
+                run.warn(1292, format!("{words}: '{shown}'"));
+            }
+            warn_delimiter(&p, b, run);
+            p.map(|p| p.value)
+        }
+        Value::Json(_) => match v.json_scalar() {
+            v @ (Value::Date(_) | Value::DateTime(_) | Value::Time(_)) => datetime(&v, run),
+            Value::Bytes(b) if parse_datetime(&b).is_some() => datetime(&Value::Bytes(b), run),
+            _ => {
+                warn_json("DATETIME", run);
+                None
+            }
+        },
+        v @ (Value::Double(_) | Value::Decimal(_)) => {
+            let read = v.split_number().and_then(|n| {
+                let p = parse::datetime_from_number(n.whole, n.micros, LENIENT)?;
+                if cuts_seconds(run) { Some(p.value) } else { p.value.add_micros(n.rest) }
+            });
+            if read.is_none() {
+                let shown = text(v, &type_of(v)).into_owned();
+                run.warn(1292, format!("Incorrect datetime value: '{}'", String::from_utf8_lossy(&shown)));
+            }
+            read
+        }
+        v => {
+            let n = v.to_i64();
+            let p = parse::datetime_from_number(n, 0, LENIENT);
+            if p.is_none() {
+                run.warn(1292, format!("Incorrect datetime value: '{n}'"));
+            }
+            p.map(|p| p.value)
+        }
+    }
+}
+
+/// A value as TIME.
+pub fn time(v: &Value<'_>, run: &dyn Execution) -> Option<Time> {
+    match v {
+        Value::Null => None,
+        Value::Time(t) => Some(*t),
+        Value::Date(_) => Some(Time(0)),
+        Value::DateTime(t) => Some(t.time()),
+        Value::Bytes(b) => {
+            let p = parse::parse_time(b, run.evaluation().sql_mode);
+            if p.is_none_or(|p| p.problem != parse::Problem::None) {
+                run.warn(1292, format!("Truncated incorrect time value: '{}'", String::from_utf8_lossy(b)));
+            }
+            warn_delimiter(&p, b, run);
+            p.map(|p| p.value)
+        }
+        Value::Json(_) => match v.json_scalar() {
+            v @ (Value::Date(_) | Value::DateTime(_) | Value::Time(_)) => time(&v, run),
+            Value::Bytes(b) if parse::parse_time(&b, run.evaluation().sql_mode).is_some() => {
+                time(&Value::Bytes(b), run)
+            }
+            _ => {
+                warn_json("TIME", run);
+                None
+            }
+        },
+        v => {
+            let p = match v {
+                Value::Double(_) | Value::Decimal(_) => v.to_time().map(|t| (t, false)),
+                v => parse::time_from_number(v.to_i64(), 0).map(|p| (p.value, p.problem != parse::Problem::None)),
+            };
+            if p.is_none_or(|(_, bad)| bad) {
+                let shown = String::from_utf8_lossy(&text(v, &type_of(v))).into_owned();
+                run.warn(1292, format!("Truncated incorrect time value: '{shown}'"));
+            }
+            p.filter(|(_, bad)| !bad).map(|(t, _)| t)
+        }
+    }
+}
+
+/// What a column of dates takes for a time: that moment of today, and for a DATE the note that a time of day is left out.
+pub fn moment_of_today(
+    t: Time,
+    column: &DataType,
+    context: &StoreContext<'_>,
+    run: &dyn Execution,
+) -> (Value<'static>, Option<Warning>) {
+    if column.kind != TypeKind::Date {
+        return (datetime(&Value::Time(t), run).map_or(Value::Time(t), Value::DateTime), None);
+    }
+    let t = t.round(0, context.mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL));
+    let Some(moment) = datetime(&Value::Time(t), run) else { return (Value::Time(t), None) };
+    let note = (moment.time() != Time(0)).then(|| context.left_out("date", &Value::Time(t)));
+    (Value::Date(moment.date()), note)
+}
+
+/// The session's local time at the statement's start, cut to `decimals` digits of the second.
+pub fn local_now(run: &dyn Execution, decimals: u8) -> DateTime {
+    local_time(run, run.evaluation().now_us, decimals)
+}
+
+pub fn local_time(run: &dyn Execution, us: i64, decimals: u8) -> DateTime {
+    let seconds = us.div_euclid(1_000_000);
+    let micros = us.rem_euclid(1_000_000) as u32;
+    let t = DateTime::from_unix(seconds + run.zone_offset(seconds), micros).unwrap_or(DateTime::ZERO);
+    t.round(decimals, true).unwrap_or(t)
+}
+
+pub fn now(run: &dyn Execution, decimals: u8) -> Value<'static> {
+    Value::DateTime(local_now(run, decimals))
+}
+
+/// A stored TIMESTAMP in the session's time zone; the zero date stays.
+pub fn from_utc(t: DateTime, run: &dyn Execution) -> DateTime {
+    if t.date().is_zero() {
+        return t;
+    }
+    let seconds = t.to_unix_seconds();
+    match run.zone_offset(seconds) {
+        0 => t,
+        offset => DateTime::from_unix(seconds + offset, t.micros()).unwrap_or(t),
+    }
+}
+
+/// The last second of a TIMESTAMP column: 2038-01-19 03:14:07 UTC.
+const TIMESTAMP_LAST: i64 = i32::MAX as i64;
+
+/// A local time as a TIMESTAMP column holds it, in UTC; `None` outside of its range. The zero date stays.
+pub fn to_utc(t: DateTime, run: &dyn Execution) -> Option<DateTime> {
+    if t.date().is_zero() {
+        return Some(t);
+    }
+    let seconds = to_unix(t, run);
+    (1..=TIMESTAMP_LAST).contains(&seconds).then(|| DateTime::from_unix(seconds, t.micros())).flatten()
+}
+
+/// Seconds since 1970 UTC of a local time.
+pub fn to_unix(t: DateTime, run: &dyn Execution) -> i64 {
+    let local = t.to_unix_seconds();
+    let guess = local - run.zone_offset(local);
+    local - run.zone_offset(guess)
+}
+
+/// DATE '..', TIME '..', TIMESTAMP '..'. Error 1525, also for zero dates that `mode` does not allow.
+/// `zone_offset`: seconds east of UTC in the session's zone at a moment.
+pub fn temporal_literal(
+    date: bool,
+    time: bool,
+    text: &[u8],
+    mode: SqlMode,
+    zone_offset: impl Fn(i64) -> i32,
+) -> Result<(Expr, Option<Delimiter>)> {
+    const OF_DATES: u64 = SqlMode::NO_ZERO_IN_DATE.0 | SqlMode::NO_ZERO_DATE.0 | SqlMode::ALLOW_INVALID_DATES.0;
+    let mode = SqlMode(mode.0 & OF_DATES);
+    let wrong =
+        |kind: &str| SqlError::new(1525, format!("Incorrect {kind} value: '{}'", String::from_utf8_lossy(text)));
+    let sound = |problem: parse::Problem| problem == parse::Problem::None;
+    let decimals_of = |micros: u32, fsp: u8| if micros == 0 && fsp == 0 { 0 } else { fsp };
+    Ok(if date {
+        let p = parse::parse_datetime(text, mode).filter(|p| sound(p.problem) && !p.has_time);
+        let p = p.ok_or_else(|| wrong("DATE"))?;
+        let ty = DataType { length: 10, ..DataType::new(TypeKind::Date) }.not_null();
+        (Expr::new(Node::Const(Value::Date(p.value.date())), ty), p.delimiter)
+    } else if time {
+        let p = parse::parse_time(text, SqlMode::NONE).filter(|p| sound(p.problem) && !is_dated(text));
+        let p = p.ok_or_else(|| wrong("TIME"))?;
+        let decimals = decimals_of(p.value.micros(), p.fsp);
+        let ty = DataType { length: 10, decimals, ..DataType::new(TypeKind::Time) }.not_null();
+        (Expr::new(Node::Const(Value::Time(p.value)), ty), p.delimiter)
+    } else {
+        let p = parse::parse_datetime(text, mode).filter(|p| sound(p.problem) && p.has_time);
+        let mut p = p.ok_or_else(|| wrong("DATETIME"))?;
+        if p.zoned {
+            let seconds = p.value.to_unix_seconds();
+            let local = DateTime::from_unix(seconds + i64::from(zone_offset(seconds)), p.value.micros());
+            p.value = local.ok_or_else(|| wrong("DATETIME"))?;
+        }
+        let decimals = decimals_of(p.value.micros(), p.fsp);
+        let ty = DataType { length: 19, decimals, ..DataType::new(TypeKind::DateTime) }.not_null();
+        (Expr::new(Node::Const(Value::DateTime(p.value)), ty), p.delimiter)
+    })
+}
+
+/// Is a day written before the time of day?
+fn is_dated(text: &[u8]) -> bool {
+    let text = text.trim_ascii_start();
+    let digits = text.iter().take_while(|b| b.is_ascii_digit()).count();
+    digits >= 12 || text.iter().skip(1).any(|b| matches!(b, b'-' | b'T' | b'/'))
+}
+
+/// A date written as `YYYY-MM-DD`, which every sql_mode takes as it is.
+pub fn plain_date(text: &[u8]) -> Option<types::Date> {
+    let date = parse_datetime(text)?.date();
+    let mut written = Vec::with_capacity(10);
+    Value::Date(date).write_plain(&mut written);
+    let zeros = text.split(|b| *b == b'-').any(|part| part.iter().all(|b| *b == b'0'));
+    (written == text && !zeros).then_some(date)
+}
+
+/// Are digits of the second that a type lacks cut off, and not rounded?
+pub fn cuts_seconds(run: &dyn Execution) -> bool {
+    run.evaluation().sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL)
+}
+
+/// The date that a YEAR stands for.
+pub fn first_day(year: u64) -> Value<'static> {
+    Value::Date(types::Date::new(year as u32, 1, 1))
+}
+
+/// CAST and CONVERT.
+pub fn cast<'a>(v: Value<'a>, to: &DataType, from: &DataType, run: &dyn Execution) -> Result<Value<'a>> {
+    if v.is_null() {
+        return Ok(Value::Null);
+    }
+    use TypeKind as K;
+    let v = match (from.kind, &v) {
+        (_, Value::Json(_)) if to.kind == K::BigInt => json_integer(&v, run),
+        (_, Value::Json(_)) if matches!(to.kind, K::Double | K::Float) => json_number(&v, run),
+        (_, Value::Json(_)) if to.kind == K::Decimal => json_decimal(&v, run),
+        (K::Year, Value::Int(_) | Value::UInt(_)) if to.kind.is_temporal() => first_day(v.to_u64()),
+        _ => v,
+    };
+    Ok(match to.kind {
+        K::BigInt if to.unsigned => match &v {
+            Value::Int(i) => Value::UInt(*i as u64),
+            Value::Bytes(_) => Value::UInt(bits64(&v, run)),
+            Value::Double(d) if *d < 0.0 => Value::UInt(v.to_i64() as u64),
+            Value::Decimal(d) if d.is_negative() => Value::UInt(v.to_i64() as u64),
+            // By way of a signed integer.
+            Value::Double(d) => Value::UInt(d.round_ties_even().min(i64::MAX as f64) as i64 as u64),
+            v => Value::UInt(v.to_u64()),
+        },
+        K::BigInt => match &v {
+            Value::UInt(u) => Value::Int(*u as i64),
+            Value::Bytes(_) => Value::Int(bits64(&v, run) as i64),
+            Value::Decimal(d) => Value::Int(integer_of_decimal(d, run)),
+            v => Value::Int(v.to_i64()),
+        },
+        K::Double => {
+            if let Value::Bytes(b) = &v {
+                warn_truncated_double(b, run);
+            }
+            Value::Double(v.to_f64())
+        }
+        K::Float => {
+            if let Value::Bytes(b) = &v {
+                warn_truncated_double(b, run);
+            }
+            let d = v.to_f64();
+            if (d as f32).is_infinite() {
+                return Err(crate::error::out_of_range("DOUBLE", &format!("cast({d:e} as float)")));
+            }
+            Value::Double(d as f32 as f64)
+        }
+        K::Decimal => {
+            if let Value::Bytes(b) = &v {
+                warn_truncated_decimal(b, run);
+            }
+            let d = v.to_decimal().round(to.decimals);
+            if d.fits(to.length, to.decimals) {
+                Value::Decimal(d)
+            } else {
+                run.warn(1264, "Out of range value for column '(null)' at row 1".to_string());
+                Value::Decimal(Decimal::max_value(to.length, to.decimals, d.is_negative()))
+            }
+        }
+        K::Date => datetime_in(&v, run.evaluation().sql_mode, run)
+            .filter(|t| is_let_in(*t, &v, run))
+            .map_or(Value::Null, |t| Value::Date(t.date())),
+        K::DateTime | K::Timestamp => {
+            match datetime_in(&v, run.evaluation().sql_mode, run)
+                .filter(|t| is_let_in(*t, &v, run))
+                .and_then(|t| t.round(to.decimals, cuts_seconds(run)))
+            {
+                Some(t) => Value::DateTime(t),
+                None => Value::Null,
+            }
+        }
+        K::Time => time(&v, run).map_or(Value::Null, |t| Value::Time(t.round(to.decimals, cuts_seconds(run)))),
+        K::Json => super::functions::json::cast(&v, from)?,
+        K::Year => {
+            let y = match &v {
+                Value::Date(d) => d.year() as i64,
+                Value::DateTime(t) => t.date().year() as i64,
+                Value::Time(_) => datetime(&v, run).map_or(0, |t| i64::from(t.date().year())),
+                v => v.to_i64(),
+            };
+            match y {
+                0 | 1901..=2155 => Value::UInt(y as u64),
+                1..=69 => Value::UInt(y as u64 + 2000),
+                70..=99 => Value::UInt(y as u64 + 1900),
+                _ => {
+                    run.warn(1292, format!("Truncated incorrect YEAR value: '{y}'"));
+                    Value::Null
+                }
+            }
+        }
+        _ => {
+            // BINARY(n) is filled up.
+            let fills = to.collation.is_binary() && to.zerofill && to.length != u32::MAX;
+            if fills && run.outgrows_packet("cast_as_binary", to.length as usize)? {
+                return Ok(Value::Null);
+            }
+            let bytes = into_text(v, from);
+            let bytes = transcode(bytes, from, to);
+            let bytes = match charset_of(from) {
+                Charset::Binary => well_formed(bytes, to, run),
+                _ => Some(bytes),
+            };
+            bytes.map_or(Value::Null, |bytes| Value::Bytes(cut(bytes, to, run)))
+        }
+    })
+}
+
+/// Do NO_ZERO_DATE and NO_ZERO_IN_DATE let the date in? Warns if not, unless it was a date or time before.
+pub fn is_let_in(t: DateTime, given: &Value<'_>, run: &dyn Execution) -> bool {
+    // A zero date with a time of day is no zero date.
+    let has_time = t.date().is_zero() && t != DateTime::ZERO;
+    let fits = if has_time {
+        !run.evaluation().sql_mode.has(SqlMode::NO_ZERO_IN_DATE)
+    } else {
+        t.date().is_allowed(run.evaluation().sql_mode)
+    };
+    if !fits && !matches!(given, Value::Date(_) | Value::DateTime(_) | Value::Time(_)) {
+        let shown = String::from_utf8_lossy(&text(given, &type_of(given))).into_owned();
+        run.warn(1292, format!("Incorrect datetime value: '{shown}'"));
+    }
+    fits
+}
+
+/// As [`unify`], with all the digits behind the point that the type has, as columns have them.
+pub fn widen<'a>(v: Value<'a>, from: &DataType, to: &DataType, run: &dyn Execution) -> Result<Value<'a>> {
+    Ok(match unify(v, from, to, run)? {
+        Value::Decimal(d) if to.kind == TypeKind::Decimal => Value::Decimal(d.round(to.decimals)),
+        v => v,
+    })
+}
+
+/// As [`widen`], as a column of a temporary table takes it: numbers are written in digits, BINARY is filled up.
+pub fn keep<'a>(v: Value<'a>, from: &DataType, to: &DataType, run: &dyn Execution) -> Result<Value<'a>> {
+    let is_number = matches!(from.kind, TypeKind::Year | TypeKind::Bit);
+    let v = match v {
+        Value::Int(_) | Value::UInt(_) if is_number && is_string(to.kind) => {
+            Value::Bytes(transcode(Cow::Owned(v.to_u64().to_string().into_bytes()), &type_of(&v), to))
+        }
+        v => widen(v, from, to, run)?,
+    };
+    Ok(match within(v, to) {
+        Value::Bytes(b) if to.kind == TypeKind::Binary && b.len() < to.length as usize => {
+            let mut b = b.into_owned();
+            b.resize(to.length as usize, 0);
+            Value::Bytes(b.into())
+        }
+        v => v,
+    })
+}
+
+/// A number as a column of a temporary table takes it: the largest of its sign where it has more digits than any DECIMAL.
+pub fn within<'a>(v: Value<'a>, to: &DataType) -> Value<'a> {
+    match v {
+        Value::Decimal(d)
+            if to.kind == TypeKind::Decimal && d.integer_digits() + u32::from(to.decimals) > Decimal::MAX_PRECISION =>
+        {
+            Value::Decimal(Decimal::max_value(Decimal::MAX_PRECISION, to.decimals, d.is_negative()))
+        }
+        v => v,
+    }
+}
+
+/// A branch's value in the common type of all branches.
+pub fn unify<'a>(v: Value<'a>, from: &DataType, to: &DataType, run: &dyn Execution) -> Result<Value<'a>> {
+    use TypeKind as K;
+    Ok(match (&v, to.kind) {
+        (Value::Null, _) => Value::Null,
+        (Value::Int(_) | Value::UInt(_) | Value::Decimal(_), K::Double | K::Float) => Value::Double(v.to_f64()),
+        (Value::Int(_) | Value::UInt(_), K::Decimal) => Value::Decimal(v.to_decimal()),
+        (Value::Date(d), K::DateTime | K::Timestamp) => Value::DateTime(d.at_midnight()),
+        // Of numbers and texts, those that stand for parameters.
+        (Value::Date(_) | Value::DateTime(_), K::Date | K::DateTime | K::Timestamp) | (Value::Time(_), K::Time) => v,
+        (_, K::DateTime | K::Timestamp) => datetime(&v, run).map_or(Value::Null, Value::DateTime),
+        (_, K::Time) => time(&v, run).map_or(Value::Null, Value::Time),
+        (Value::Json(_), K::Json) => v,
+        (_, K::Json) => {
+            let e = Expr::new(Node::Const(Value::Null), type_of(&v));
+            Value::from_json(&super::functions::json::scalar(&v, &e)?)
+        }
+        (Value::Bytes(_), k) if k.is_text() && from.kind.is_text() && from.collation != to.collation => {
+            let Value::Bytes(b) = v else { unreachable!("bytes") };
+            Value::Bytes(transcode(b, from, to))
+        }
+        (Value::Bytes(_), _) => v,
+        (_, k) if k.is_bytes() || k.is_text() => {
+            let ty = source_type(from, &v);
+            Value::Bytes(transcode(into_text(v, &ty), &ty, to))
+        }
+        _ => v,
+    })
+}
+
+/// The type that all branches of CASE, IF, COALESCE, UNION have in common; `operation` for messages.
+pub fn common_type(list: &[&Expr], operation: &str) -> Result<DataType> {
+    use TypeKind as K;
+    let mut typed = list.iter().filter(|e| e.ty.kind != K::Null);
+    let nullable = list.iter().any(|e| e.ty.nullable);
+    let Some(first) = typed.next() else { return Ok(DataType::new(K::Null)) };
+    let mut ty = first.ty;
+    if typed.clone().next().is_some() {
+        // Beside CHAR and BINARY a list is a CHAR.
+        let is_fixed = list.iter().any(|e| matches!(e.ty.kind, K::Char | K::Binary));
+        let list_kind = if is_fixed { K::Char } else { K::VarChar };
+        let plain = |t: &DataType| match t.kind {
+            K::Enum | K::Set => DataType { kind: list_kind, ..*t },
+            _ => *t,
+        };
+        ty = plain(&ty);
+        for e in typed.clone() {
+            ty = common_of_two(&ty, &plain(&e.ty));
+        }
+        if is_string(ty.kind) && ty.kind != K::Json && list.len() > 2 {
+            // As long as each of them is, strings first, whatever two of them alone would be.
+            let all = || std::iter::once(first).chain(typed.clone()).map(|e| json_as_text(&plain(&e.ty)));
+            let strings = all().filter(|ty| is_string(ty.kind)).chain(all().filter(|ty| !is_string(ty.kind)));
+            ty = strings.reduce(|a, b| common_string(&a, &b)).unwrap_or(ty);
+        }
+    }
+    if ty.kind.is_bytes() || ty.kind.is_text() {
+        let mut strings = list.iter().filter(|e| e.ty.kind.is_bytes() || e.ty.kind.is_text());
+        if !ty.collation.is_binary() || strings.all(|e| e.ty.collation.is_binary()) {
+            ty.collation = match operation {
+                // Rows of the sides are compared.
+                "UNION" | "INTERSECT" | "EXCEPT" => super::compare::collation_for(list, operation)?,
+                _ => super::compare::result_collation(list, operation)?,
+            };
+        }
+    }
+    ty.nullable = nullable;
+    // A bare NULL has a sign.
+    ty.unsigned &= ty.kind != K::Decimal || list.iter().all(|e| e.ty.kind != K::Null);
+    ty.zerofill &= list.len() == 1 && ty.kind != K::Year;
+    Ok(ty)
+}
+
+/// The type of a document beside one of another kind.
+fn json_as_text(t: &DataType) -> DataType {
+    match t.kind {
+        TypeKind::Json => DataType::string(TypeKind::LongText, 0, CollationId::UTF8MB4_BIN),
+        _ => *t,
+    }
+}
+
+/// What two types have in common, by MySQL's table.
+fn common_of_two(a: &DataType, b: &DataType) -> DataType {
+    use TypeKind as K;
+    if a.kind == K::Json && b.kind == K::Json {
+        return *a;
+    }
+    let (a, b) = (&json_as_text(a), &json_as_text(b));
+    let (x, y) = (a.kind, b.kind);
+    if is_string(x) || is_string(y) {
+        return common_string(a, b);
+    }
+    if x.is_temporal() || y.is_temporal() {
+        if x == y {
+            return DataType { decimals: a.decimals.max(b.decimals), length: a.length.max(b.length), ..*a };
+        }
+        if x.is_temporal() && y.is_temporal() {
+            let decimals = a.decimals.max(b.decimals);
+            return DataType { length: 19, decimals, ..DataType::new(K::DateTime) };
+        }
+        return common_string(a, b);
+    }
+    let real = |k| matches!(k, K::Double | K::Float);
+    if real(x) || real(y) {
+        let narrow = |k| matches!(k, K::TinyInt | K::SmallInt | K::MediumInt | K::Year | K::Float);
+        // Not the same both ways round.
+        let kind = match narrow(x) && narrow(y) || x == K::Float && y == K::BigInt {
+            true => K::Float,
+            false => K::Double,
+        };
+        let (length, decimals) = super::number::common_float(a, b, 0).unwrap_or((23, DECIMALS_NOT_FIXED));
+        return DataType { length, decimals, ..DataType::new(kind) };
+    }
+    if x == K::Decimal || y == K::Decimal {
+        let digits = |t: &DataType| match t.kind {
+            K::Decimal => (t.length - t.decimals as u32, t.decimals as u32),
+            _ => (t.length.saturating_sub(!is_unsigned(t) as u32).clamp(1, 20), 0),
+        };
+        let ((i, s), (j, r)) = (digits(a), digits(b));
+        return DataType::decimal((i.max(j) + s.max(r)).clamp(1, 65), s.max(r) as u8);
+    }
+    common_integer(a, b)
+}
+
+fn is_string(k: TypeKind) -> bool {
+    k.is_bytes() || k.is_text()
+}
+
+/// Of two types one of which is a string, or a date beside a number.
+fn common_string(a: &DataType, b: &DataType) -> DataType {
+    use TypeKind as K;
+    let fraction = |n: u32, t: &DataType| if t.decimals > 0 { n + 1 + u32::from(t.decimals) } else { n };
+    let shown = |t: &DataType| match t.kind {
+        K::Decimal => t.length + 2,
+        K::Double => 22,
+        K::Float => 12,
+        K::Date => 10,
+        K::DateTime | K::Timestamp => fraction(19, t),
+        K::Time => fraction(10, t),
+        _ => t.length.max(1),
+    };
+    let (x, y) = (a.kind, b.kind);
+    let base = if is_string(x) && (!is_string(y) || a.max_bytes() >= b.max_bytes()) { a } else { b };
+    let is_binary = |t: &DataType| t.kind == K::Bit || is_string(t.kind) && t.collation.is_binary();
+    let binary = is_binary(a) || is_binary(b);
+    let collation = match base.collation {
+        _ if binary => CollationId::BINARY,
+        own if is_string(base.kind) => own,
+        _ => CollationId::UTF8MB4_0900_AI_CI,
+    };
+    if x.is_blob() || y.is_blob() {
+        return DataType::string(base.kind, base.length, collation);
+    }
+    let any = |kinds: [K; 2]| kinds.contains(&x) || kinds.contains(&y);
+    let kind = match (any([K::Char, K::Binary]) && !any([K::VarChar, K::VarBinary]), binary) {
+        (true, false) => K::Char,
+        (true, true) => K::Binary,
+        (false, false) => K::VarChar,
+        (false, true) => K::VarBinary,
+    };
+    // Binary strings are measured in bytes.
+    let bytes = |t: &DataType| if binary && t.kind.is_text() { t.max_bytes() as u32 } else { shown(t) };
+    DataType::string(kind, bytes(a).max(bytes(b)), collation)
+}
+
+/// Of two integers, YEAR and BIT among them: the wider type, and the next one where its range is needed for both signs.
+fn common_integer(a: &DataType, b: &DataType) -> DataType {
+    use TypeKind as K;
+    const WIDER: [K; 6] = [K::TinyInt, K::SmallInt, K::MediumInt, K::Int, K::BigInt, K::Decimal];
+    let (x, y) = (a.kind, b.kind);
+    if x == y && matches!(x, K::Year | K::Bit) {
+        return DataType { length: a.length.max(b.length), ..*a };
+    }
+    let rank = |k: K| match k {
+        K::Year => 1,
+        k => WIDER.iter().position(|w| *w == k).unwrap_or(4),
+    };
+    let (wide, unsigned) = (rank(x).max(rank(y)), [a, b].map(is_unsigned));
+    let length = a.length.max(b.length);
+    if unsigned[0] == unsigned[1] {
+        return DataType { length, unsigned: unsigned[0], ..DataType::new(WIDER[wide]) };
+    }
+    let needs_more = |t: &DataType| is_unsigned(t) && (t.kind == WIDER[wide] || t.kind == K::Bit);
+    match WIDER[wide + usize::from(needs_more(a) || needs_more(b))] {
+        K::Decimal => {
+            let digits = |t: &DataType| if is_unsigned(t) { t.length } else { t.length.saturating_sub(1) };
+            DataType::decimal(digits(a).max(digits(b)).clamp(1, 20), 0)
+        }
+        kind => DataType { length, ..DataType::new(kind) },
+    }
+}
+
+/// Numbers of the type are never negative.
+pub fn is_unsigned(t: &DataType) -> bool {
+    t.unsigned || matches!(t.kind, TypeKind::Year | TypeKind::Bit)
+}
+
+/// An expression as a column of a temporary table has it: a DECIMAL with all the digits behind the point of its type, of which
+/// what is computed may have fewer.
+pub fn kept_decimal(e: Expr) -> Expr {
+    let is_exact = matches!(e.node, Node::Column { .. } | Node::Const(_) | Node::Aggregate(_) | Node::Window(_));
+    match e.ty.kind == TypeKind::Decimal && !is_exact {
+        true => {
+            let ty = e.ty;
+            to_type(e, ty)
+        }
+        false => e,
+    }
+}
+
+/// The expression converted to a common type.
+pub fn to_type(e: Expr, ty: DataType) -> Expr {
+    let ty = DataType { nullable: e.ty.nullable, ..ty };
+    Expr::new(Node::Case { whens: Vec::new(), otherwise: Some(Box::new(e)) }, ty)
+}
+
+/// x'41' or b'101' as written: a binary string that is a number where one is asked for. Marked by an unsigned type.
+pub fn is_hex_literal(e: &Expr) -> bool {
+    e.ty.kind == TypeKind::VarBinary && e.ty.unsigned && matches!(e.node, Node::Const(_))
+}
+
+/// An ENUM, SET or hexadecimal literal in a numeric place is its number.
+pub fn enum_number(e: Expr) -> Expr {
+    if is_hex_literal(&e)
+        && let Node::Const(Value::Bytes(b)) = &e.node
+    {
+        let v = b.iter().rev().take(8).rev().fold(0u64, |v, b| v << 8 | *b as u64);
+        let ty = DataType { length: 20, ..DataType::new(TypeKind::BigInt).unsigned().not_null() };
+        return Expr::new(Node::Const(Value::UInt(v)), ty);
+    }
+    match e.node {
+        Node::EnumText(raw, _) | Node::SetText(raw, _) => *raw,
+        _ => e,
+    }
+}
+
+/// The number of a column of TEXT or BLOB, of which MySQL does not say what was left out.
+static NUMBER_OF_TEXT: super::functions::Function =
+    super::functions::f("number", 1, 1, super::functions::Rule::Double, |a| {
+        let v = a.value(0)?;
+        Ok(if v.is_null() { Value::Null } else { Value::Double(v.to_f64()) })
+    });
+
+/// The same as an integer.
+static INTEGER_OF_TEXT: super::functions::Function =
+    super::functions::f("integer", 1, 1, super::functions::Rule::Int(21), |a| {
+        let v = a.value(0)?;
+        let Value::Bytes(text) = &v else { return Ok(v) };
+        let most = (i64::MIN.into(), i64::MAX.into());
+        Ok(Value::Int(types::number::parse_integer(text).0.clamp(most.0, most.1) as i64))
+    });
+
+/// An operand of bit operators: a column of a long string as an integer, and other strings with a byte for each digit.
+pub fn bit_number(e: Expr) -> Expr {
+    if e.ty.kind.is_text() && e.ty.collation.charset().mbminlen() > 1 {
+        return super::compare::in_charset(e, CollationId::UTF8MB4_0900_AI_CI);
+    }
+    if !is_long_column(&e) {
+        return number_of_choice(e);
+    }
+    let ty = DataType { length: 21, nullable: e.ty.nullable, ..DataType::new(TypeKind::BigInt) };
+    Expr::new(Node::Call(&INTEGER_OF_TEXT, vec![e]), ty)
+}
+
+/// Is it a column of a long string, or another that counts as a number without a warning?
+pub fn is_long_column(e: &Expr) -> bool {
+    is_string(e.ty.kind)
+        && e.ty.kind != TypeKind::Json
+        && match &e.node {
+            Node::Column { .. } => e.ty.kind.is_blob(),
+            Node::Aggregate(call) => call.quiet,
+            Node::Call(f, _) => matches!(f.name, "coalesce" | "greatest" | "ifnull" | "least"),
+            _ => false,
+        }
+}
+
+/// The number of a date that GREATEST or LEAST has chosen and written as a text.
+static NUMBER_OF_MOMENT: super::functions::Function =
+    super::functions::f("number", 1, 1, super::functions::Rule::Double, |a| {
+        let v = a.value(0)?;
+        let Value::Bytes(text) = &v else { return Ok(v) };
+        Ok(Value::Double(match parse::parse_datetime(text, LENIENT) {
+            Some(p) if p.has_time => Value::DateTime(p.value).to_f64(),
+            Some(p) => Value::Date(p.value.date()).to_f64(),
+            None => 0.0,
+        }))
+    });
+
+/// Such a column as a number, and what CASE chooses among dates; others as they are.
+pub fn number_of_long(e: Expr) -> Expr {
+    if !is_long_column(&e) {
+        return number_of_choice(e);
+    }
+    let ty = DataType { length: 23, nullable: e.ty.nullable, ..DataType::new(TypeKind::Double) };
+    let is_date = |e: &Expr| e.ty.kind.is_temporal() && e.ty.kind != TypeKind::Time;
+    let number = match &e.node {
+        Node::Call(f, args) if matches!(f.name, "greatest" | "least") && args.iter().any(is_date) => &NUMBER_OF_MOMENT,
+        _ => &NUMBER_OF_TEXT,
+    };
+    Expr::new(Node::Call(number, vec![e]), ty)
+}
+
+/// What CASE or IF chooses, as an operand: a decimal has all the digits of its type, and of a text among dates, times, members of an ENUM or
+/// SET and others the chosen one is the number that it is.
+fn number_of_choice(mut e: Expr) -> Expr {
+    if e.ty.kind == TypeKind::Decimal && matches!(&e.node, Node::Case { whens, .. } if !whens.is_empty()) {
+        let ty = e.ty;
+        return to_type(e, ty);
+    }
+    let is_string = e.ty.kind.is_text() || e.ty.kind.is_bytes();
+    if let Node::Call(f, args) = &mut e.node
+        && f.name == "nullif"
+        && args[0].members().is_some()
+    {
+        let ty = DataType { length: 23, nullable: true, ..DataType::new(TypeKind::Double) };
+        args[0] = Expr::new(Node::Cast(Box::new(enum_number(std::mem::replace(&mut args[0], Expr::null())))), ty);
+        e.ty = ty;
+        return e;
+    }
+    let is_numbered = |e: &Expr| e.ty.kind.is_temporal() || e.members().is_some();
+    if let Node::Case { whens, otherwise } = &mut e.node
+        && is_string
+        && !whens.is_empty()
+        && whens.iter().map(|(_, then)| then).chain(otherwise.as_deref()).any(is_numbered)
+    {
+        let ty = DataType { length: 23, nullable: e.ty.nullable, ..DataType::new(TypeKind::Double) };
+        for branch in whens.iter_mut().map(|(_, then)| then).chain(otherwise.as_deref_mut()) {
+            if !matches!(branch.node, Node::Const(Value::Null)) {
+                let own = std::mem::replace(branch, Expr::null());
+                *branch = Expr::new(Node::Cast(Box::new(enum_number(own))), DataType { nullable: true, ..ty });
+            }
+        }
+        e.ty = ty;
+    }
+    e
+}
+
+/// As [`enum_number`], for arithmetic: there an ENUM or SET is a double.
+pub fn arith_number(e: Expr) -> Expr {
+    if e.ty.kind.is_text() && e.ty.collation.charset().mbminlen() > 1 {
+        // Digits are read a byte each.
+        return super::compare::in_charset(e, CollationId::UTF8MB4_0900_AI_CI);
+    }
+    let e = number_of_long(e);
+    if !matches!(e.node, Node::EnumText(..) | Node::SetText(..)) {
+        return enum_number(e);
+    }
+    let ty = DataType { length: 23, nullable: e.ty.nullable, ..DataType::new(TypeKind::Double) };
+    Expr::new(Node::Cast(Box::new(enum_number(e))), ty)
+}
+
+/// As [`enum_number`], for arguments of functions: there a hexadecimal literal is a double.
+pub fn function_number(e: Expr) -> Expr {
+    let hex = is_hex_literal(&e);
+    let e = arith_number(e);
+    match e.node {
+        Node::Const(Value::UInt(v)) if hex => {
+            let ty = DataType { length: 23, ..DataType::new(TypeKind::Double).unsigned().not_null() };
+            Expr::new(Node::Const(Value::Double(v as f64)), ty)
+        }
+        _ => e,
+    }
+}
+
+/// As [`enum_number`], for integers that functions take.
+pub fn integer_argument(e: Expr) -> Expr {
+    let e = enum_number(e);
+    match e.node {
+        Node::Const(Value::UInt(v)) if i64::try_from(v).is_ok() => Expr::int(v as i64),
+        _ => e,
+    }
+}
+
+pub fn enum_text_or_number(e: Expr, number: bool) -> Expr {
+    if number { enum_number(e) } else { e }
+}

@@ -1,0 +1,147 @@
+//! The session as expressions see it: who is there, its variables, functions with state, warnings.
+
+use std::time::Duration;
+use types::gtid::{Gtid, GtidSet};
+use types::{DataType, Result, Value};
+
+/// The session that an expression is evaluated for. Implemented by crate `session`.
+pub trait Env {
+    /// The current schema, if any.
+    fn database(&self) -> Option<&str>;
+    fn connection_id(&self) -> u64;
+    /// `user@host` that the client gave, and the account that matched.
+    fn user(&self) -> &str;
+    fn current_user(&self) -> &str;
+    /// The active roles as CURRENT_ROLE() prints them; `NONE` for none.
+    fn current_role(&self) -> &str {
+        "NONE"
+    }
+    /// The statement's start: microseconds since 1970 UTC.
+    fn now_us(&self) -> i64;
+    /// Offset in seconds east of UTC of the session time zone at the given UTC time.
+    fn time_zone_offset(&self, unix_seconds: i64) -> i32;
+    fn sql_mode(&self) -> u64;
+    fn last_insert_id(&self) -> u64;
+    fn set_last_insert_id(&mut self, id: u64);
+    /// Both halves of the state of RAND() without argument, [`crate::random_seed`] at first.
+    fn random(&mut self) -> &mut (u32, u32);
+    /// ROW_COUNT() and FOUND_ROWS() of the previous statement.
+    fn row_count(&self) -> i64;
+    fn found_rows(&self) -> u64;
+    /// `@@name`, `@@global.name`, `@@session.name`: the value and its type.
+    fn system_variable(&self, global: Option<bool>, name: &str) -> Result<(Value<'static>, DataType)>;
+    fn user_variable(&self, name: &str) -> (Value<'static>, DataType);
+    fn set_user_variable(&mut self, name: &str, value: Value<'static>, data_type: DataType);
+    /// Tells PROCESSLIST what the statement does from now on; answers what it did before.
+    fn stage(&self, stage: Stage) -> Stage {
+        stage
+    }
+    /// RELEASE_LOCK: `Some(false)` when another session holds it, `None` when nobody does.
+    fn release_lock(&mut self, name: &str) -> Option<bool>;
+    /// RELEASE_ALL_LOCKS: how many holds there were.
+    fn release_all_locks(&mut self) -> u64;
+    /// IS_USED_LOCK: the connection that holds it.
+    fn lock_owner(&self, name: &str) -> Option<u64>;
+    /// CLEARWAY_RECEIPT: what an executed transaction rests on, as JSON. Errors 1026, 1317.
+    fn receipt(&self, gtid: Gtid) -> Result<Option<String>>;
+    /// Error 3062 where no transaction has a GTID.
+    fn may_wait_for_gtids(&self) -> Result<()>;
+    /// WAIT_FOR_EXECUTED_GTID_SET: until all of the set is executed, or for `time`; false: it is not. Errors 1317, 3173.
+    fn wait_for_gtids(&self, set: &GtidSet, time: Option<Duration>) -> Result<bool>;
+    /// LOAD_FILE() of a file of at most so many bytes. Error 1085.
+    fn load_file(&self, _name: &str, _size_max: u64) -> Result<LoadedFile> {
+        Ok(LoadedFile::Refused)
+    }
+    /// VALIDATE_PASSWORD_STRENGTH(): 0 to 100; 0 without the component that says what a good password is.
+    fn password_strength(&self, _password: &str) -> i64 {
+        0
+    }
+    /// Conditions of this statement so far.
+    fn warning_count(&self) -> u64 {
+        0
+    }
+    /// A warning of the value of a parameter, for when somebody asks for it.
+    fn tell_of_parameter(&mut self, _parameter: usize, code: u16, message: String) {
+        self.warn("Warning", code, message);
+    }
+    /// The warnings of a parameter that nobody had asked for, taken out, and whether there are others.
+    fn untold(&mut self, _parameter: usize) -> (Vec<(u16, String)>, bool) {
+        (Vec::new(), false)
+    }
+    /// level: Note, Warning, Error as SHOW WARNINGS prints.
+    fn warn(&mut self, level: &'static str, code: u16, message: String);
+}
+
+/// What a statement is busy with, in the words of PROCESSLIST's State. Who waits for a row lock keeps the word of its statement,
+/// as in MySQL; waits for metadata and user-level locks are seen in their queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Stage {
+    Starting,
+    /// Statements that are not the executor's.
+    Init,
+    /// Queries.
+    Executing,
+    /// INSERT and REPLACE.
+    Update,
+    /// UPDATE and DELETE.
+    Updating,
+    /// SLEEP()
+    UserSleep,
+    /// The wait for the log's flush.
+    HandlerCommit,
+    CreatingTable,
+    CopyToTmpTable,
+    AlteringTable,
+    /// A replica's dump.
+    SendingEvents,
+    /// The same, at the end of the binary log.
+    AllSent,
+    /// A login after too many failures.
+    ConnectionControl,
+}
+
+impl Stage {
+    pub const ALL: [Stage; 13] = [
+        Stage::Starting,
+        Stage::Init,
+        Stage::Executing,
+        Stage::Update,
+        Stage::Updating,
+        Stage::UserSleep,
+        Stage::HandlerCommit,
+        Stage::CreatingTable,
+        Stage::CopyToTmpTable,
+        Stage::AlteringTable,
+        Stage::SendingEvents,
+        Stage::AllSent,
+        Stage::ConnectionControl,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Stage::Starting => "starting",
+            Stage::Init => "init",
+            Stage::Executing => "executing",
+            Stage::Update => "update",
+            Stage::Updating => "updating",
+            Stage::UserSleep => "User sleep",
+            Stage::HandlerCommit => "waiting for handler commit",
+            Stage::CreatingTable => "creating table",
+            Stage::CopyToTmpTable => "copy to tmp table",
+            Stage::AlteringTable => "altering table",
+            Stage::SendingEvents => "Sending binlog event to replica",
+            Stage::AllSent => "Source has sent all binlog to replica; waiting for more updates",
+            Stage::ConnectionControl => "Waiting in connection_control plugin",
+        }
+    }
+}
+
+/// What LOAD_FILE() finds.
+pub enum LoadedFile {
+    /// It is not there, or not for this user.
+    Refused,
+    /// Its bytes are more than were asked for.
+    TooLarge(u64),
+    Content(Vec<u8>),
+}

@@ -1,0 +1,304 @@
+//! Evaluation: the value of an expression for the rows of a scope, borrowed from where it lies.
+
+use crate::compare::CmpOp;
+use crate::number::ArithOp;
+use crate::{
+    Execution, Expr, Node, Scope, alternatives, boolean, charset, compare, convert, functions, integer, list, number,
+};
+use crate::{print, reborrow};
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use types::{CollationId, DataType, Result, SqlError, TypeKind, Value};
+
+impl Expr {
+    /// The value in the given scope.
+    #[inline]
+    pub fn eval<'a>(&'a self, run: &'a dyn Execution, at: Scope<'a>) -> Result<Value<'a>> {
+        match &self.node {
+            Node::Const(v) => Ok(reborrow(v)),
+            Node::Param(i) => match run.evaluation().params.get(*i) {
+                Some(v) => {
+                    if run.evaluation().has_untold.get() {
+                        run.tell_of_parameter(*i);
+                    }
+                    Ok(reborrow(v))
+                }
+                None => Err(SqlError::new(1210, "Incorrect arguments to EXECUTE")),
+            },
+            Node::Column { depth: 0, slot, column } => at.column(*slot as usize, *column as usize, run),
+            _ => self.eval_slow(run, at),
+        }
+    }
+
+    fn eval_slow<'a>(&'a self, run: &'a dyn Execution, at: Scope<'a>) -> Result<Value<'a>> {
+        match &self.node {
+            Node::Const(_) | Node::Param(_) => self.eval(run, at),
+            Node::Local(i) => Ok(reborrow(&run.evaluation().params[*i])),
+            Node::Column { depth, slot, column } => {
+                at.further_out(*depth).column(*slot as usize, *column as usize, run)
+            }
+            Node::Outer { depth, expr } => expr.eval(run, at.further_out(*depth)),
+            Node::EnumText(e, members) | Node::SetText(e, members) => {
+                Ok(member_text(e.eval(run, at)?, self.ty, members))
+            }
+            Node::LocalTime(e) => Ok(match e.eval(run, at)? {
+                Value::DateTime(t) => Value::DateTime(convert::from_utc(t, run)),
+                other => other,
+            }),
+            Node::Arith(op, a, b) => {
+                let x = a.eval(run, at)?;
+                if x.is_null() && *op == ArithOp::IntDiv {
+                    return Ok(Value::Null);
+                }
+                let y = b.eval(run, at)?;
+                number::arith(*op, &x, &y, &self.ty, run).map_err(|e| self.failed(e, at))
+            }
+            Node::Neg(e) => number::negate(&e.eval(run, at)?, run).map_err(|e| self.failed(e, at)),
+            Node::Bits(op, a, b) => {
+                let x = a.eval(run, at)?;
+                let y = if x.is_null() { Value::Null } else { b.eval(run, at)? };
+                integer::check(&x, a, run, at)?;
+                integer::check(&y, b, run, at)?;
+                number::bits(*op, &x, &y, self.ty.kind == TypeKind::VarBinary, run)
+            }
+            Node::BitNot(e) => {
+                let v = e.eval(run, at)?;
+                integer::check(&v, e, run, at)?;
+                number::bit_not(&v, self.ty.kind == TypeKind::VarBinary, run)
+            }
+            Node::Cast(e) => {
+                let v = e.eval(run, at)?;
+                if self.ty.kind == TypeKind::BigInt {
+                    integer::check(&v, e, run, at)?;
+                }
+                let v = convert::cast(v, &self.ty, &e.ty, run)?;
+                Ok(match e.node {
+                    // What a client sends is a text only once it was looked at.
+                    Node::Param(_) => charset::text_or_null(v, &self.ty, run),
+                    _ => v,
+                })
+            }
+            Node::InCharset(e) => match e.eval(run, at)? {
+                Value::Bytes(text) => match charset::in_charset(text, &e.ty, self.ty.collation) {
+                    Ok(text) => Ok(Value::Bytes(text)),
+                    Err(error) => Err(impossible_for(e, self.ty.collation).unwrap_or(error)),
+                },
+                v => convert::cast(v, &self.ty, &e.ty, run),
+            },
+            Node::Case { whens, otherwise } => {
+                let found = match whens.len() >= alternatives::CONDITIONS_MIN {
+                    true => alternatives::first_true(&whens[..], run, at)?.map(|found| found.first),
+                    false => None,
+                };
+                let first = match found {
+                    Some(first) => first,
+                    None => first_when(whens, run, at)?,
+                };
+                if let Some((_, then)) = first.map(|i| &whens[i]) {
+                    return convert::unify(then.eval(run, at)?, &then.ty, &self.ty, run);
+                }
+                match otherwise {
+                    // No conditions: a conversion alone.
+                    Some(e) if whens.is_empty() => convert::keep(e.eval(run, at)?, &e.ty, &self.ty, run),
+                    Some(e) => convert::unify(e.eval(run, at)?, &e.ty, &self.ty, run),
+                    None => Ok(Value::Null),
+                }
+            }
+            Node::Call(f, args) => {
+                let args = functions::Args { run, at, args, function: f.name, converts: f.joins_text(), ty: &self.ty };
+                match (f.eval)(args) {
+                    Ok(Value::Json(document)) => match run.outgrows_packet(f.name, document.len())? {
+                        true => Ok(Value::Null),
+                        false => run.check_work(document.len()).map(|()| Value::Json(document)),
+                    },
+                    // What follows may be as long: a copy, a key, a buffer that it goes to.
+                    Ok(Value::Bytes(text)) => run.check_work(text.len()).map(|()| Value::Bytes(text)),
+                    v => v.map_err(|e| self.failed(e, at)),
+                }
+            }
+            Node::Subquery { query, column } => run.scalar(*query, *column as usize, at),
+            Node::UserVariable(name) => Ok(run.session().user_variable(name).0),
+            Node::SetUserVariable(name, e) => {
+                let v = e.eval(run, at)?.into_owned();
+                run.session().set_user_variable(name, v.clone(), e.ty);
+                Ok(v)
+            }
+            Node::Now(decimals) => Ok(convert::now(run, *decimals)),
+            Node::Aggregate(_) | Node::Window(_) => unreachable!("columns of an operator's row once planned"),
+            _ => Ok(match self.eval_bool(run, at)? {
+                Some(b) => boolean(b),
+                None => Value::Null,
+            }),
+        }
+    }
+
+    /// Error 1690 says what is out of range.
+    #[cold]
+    pub fn failed(&self, e: SqlError, at: Scope<'_>) -> SqlError {
+        match e.message.strip_suffix("in ''") {
+            Some(what) if e.code == 1690 => {
+                let text = print::print(self, &print::AtRow(at));
+                SqlError::new(1690, format!("{what}in '{text}'"))
+            }
+            _ => e,
+        }
+    }
+
+    /// Three-valued truth: `None` is UNKNOWN.
+    pub fn eval_bool<'a>(&'a self, run: &'a dyn Execution, at: Scope<'a>) -> Result<Option<bool>> {
+        match &self.node {
+            Node::Compare(op, a, b, collation) => {
+                let x = a.eval(run, at)?;
+                // The other operand is not asked then.
+                if x.is_null() && *op != CmpOp::NullSafeEq {
+                    return Ok(None);
+                }
+                let y = b.eval(run, at)?;
+                if *op == CmpOp::NullSafeEq {
+                    return Ok(Some(match (x.is_null(), y.is_null()) {
+                        (true, true) => true,
+                        (false, false) => compare::values(&x, &y, *collation, run)? == Ordering::Equal,
+                        _ => false,
+                    }));
+                }
+                if y.is_null() {
+                    return Ok(None);
+                }
+                Ok(Some(op.holds(compare::values(&x, &y, *collation, run)?)))
+            }
+            Node::Between { negated, operands, collation } => {
+                let [e, low, high] = &**operands;
+                let v = e.eval(run, at)?;
+                if v.is_null() {
+                    return Ok(None);
+                }
+                let (low, high) = (low.eval(run, at)?, high.eval(run, at)?);
+                let ge = match low.is_null() {
+                    true => None,
+                    false => Some(compare::values(&v, &low, *collation, run)? != Ordering::Less),
+                };
+                let le = match high.is_null() {
+                    true => None,
+                    false => Some(compare::values(&v, &high, *collation, run)? != Ordering::Greater),
+                };
+                let both = match (ge, le) {
+                    (Some(false), _) | (_, Some(false)) => Some(false),
+                    (Some(true), Some(true)) => Some(true),
+                    _ => None,
+                };
+                Ok(both.map(|b| b != *negated))
+            }
+            Node::In { negated, operand, list, collation, kept } => {
+                let v = operand.eval(run, at)?;
+                if v.is_null() {
+                    return Ok(None);
+                }
+                if *kept != 0
+                    && let Some(found) = list::look_up(*kept, &v, list, *collation, run, at)?
+                {
+                    return Ok(found.map(|found| found != *negated));
+                }
+                let mut unknown = false;
+                for e in list {
+                    let w = e.eval(run, at)?;
+                    if w.is_null() {
+                        unknown = true;
+                    } else if compare::values(&v, &w, *collation, run)? == Ordering::Equal {
+                        return Ok(Some(!*negated));
+                    }
+                }
+                Ok(if unknown { None } else { Some(*negated) })
+            }
+            Node::IsNull { negated, operand } => Ok(Some(operand.eval(run, at)?.is_null() != *negated)),
+            Node::IsTruth { negated, truth, operand } => {
+                Ok(Some((operand.eval_bool(run, at)? == Some(*truth)) != *negated))
+            }
+            Node::And(list) => {
+                let mut unknown = false;
+                for e in list {
+                    match e.eval_bool(run, at)? {
+                        Some(false) => return Ok(Some(false)),
+                        Some(true) => {}
+                        None => unknown = true,
+                    }
+                }
+                Ok(if unknown { None } else { Some(true) })
+            }
+            Node::Or(list) => {
+                if list.len() >= alternatives::CONDITIONS_MIN
+                    && let Some(found) = alternatives::first_true(&list[..], run, at)?
+                {
+                    return Ok(if found.unknown { None } else { Some(found.first.is_some()) });
+                }
+                let mut unknown = false;
+                for e in list {
+                    match e.eval_bool(run, at)? {
+                        Some(true) => return Ok(Some(true)),
+                        Some(false) => {}
+                        None => unknown = true,
+                    }
+                }
+                Ok(if unknown { None } else { Some(false) })
+            }
+            Node::Xor(a, b) => {
+                let (x, y) = (a.eval_bool(run, at)?, b.eval_bool(run, at)?);
+                Ok(x.zip(y).map(|(x, y)| x != y))
+            }
+            Node::Not(e) => Ok(e.eval_bool(run, at)?.map(|b| !b)),
+            Node::Like { negated, operands, escape, collation } => {
+                let text = operands[0].eval(run, at)?;
+                if text.is_null() {
+                    return Ok(None);
+                }
+                let pattern = operands[1].eval(run, at)?;
+                if pattern.is_null() {
+                    return Ok(None);
+                }
+                let text = convert::text(&text, &operands[0].ty);
+                let pattern = convert::text(&pattern, &operands[1].ty);
+                let found = collation.try_like(&text, &pattern, *escape, &mut || run.check_interrupt_now())?;
+                Ok(Some(found != *negated))
+            }
+            Node::Outer { depth, expr } => expr.eval_bool(run, at.further_out(*depth)),
+            Node::Exists { negated, query } => Ok(Some(run.exists(*query, at)? != *negated)),
+            Node::InSubquery { negated, operands, query, collations } => {
+                Ok(run.contains(*query, operands, collations, at)?.map(|b| b != *negated))
+            }
+            Node::Quantified { op, all, operand, query, collation } => {
+                run.quantified(*query, *op, *all, operand, *collation, at)
+            }
+            _ if convert::is_long_column(self) => Ok(self.eval(run, at)?.to_bool()),
+            _ => convert::truth(&self.eval(run, at)?, run),
+        }
+    }
+}
+
+/// The place of the first WHEN of CASE whose condition is true.
+fn first_when(whens: &[(Expr, Expr)], run: &dyn Execution, at: Scope<'_>) -> Result<Option<usize>> {
+    for (i, (when, _)) in whens.iter().enumerate() {
+        if when.eval_bool(run, at)? == Some(true) {
+            return Ok(Some(i));
+        }
+    }
+    Ok(None)
+}
+
+/// Error 3988 of a text that stands for `?`. A literal that was lifted out of the statement, which is never NULL, does not.
+#[cold]
+fn impossible_for(e: &Expr, collation: CollationId) -> Option<SqlError> {
+    let is_given = matches!(e.node, Node::Param(_)) && e.ty.nullable;
+    is_given.then(|| types::err!(3988, e.ty.collation.info().name, collation.info().name, "parameter"))
+}
+
+/// The text of an ENUM's or SET's number, in its character set; what is no such number stays as it is.
+pub fn member_text<'v>(v: Value<'v>, ty: DataType, members: &'v [String]) -> Value<'v> {
+    let Value::UInt(n) = v else { return v };
+    let set = ty.collation.charset();
+    if ty.kind == TypeKind::Enum {
+        let member = n.checked_sub(1).and_then(|i| members.get(i as usize));
+        return Value::Bytes(set.from_utf8(member.map_or(b"", |m| m.as_bytes())));
+    }
+    let chosen = members.iter().enumerate().filter(|(i, _)| n & (1 << i) != 0).map(|(_, m)| m.as_str());
+    let text = chosen.collect::<Vec<_>>().join(",");
+    Value::Bytes(Cow::Owned(set.from_utf8(text.as_bytes()).into_owned()))
+}

@@ -1,0 +1,298 @@
+//! What is asked of the execution that an expression is evaluated in.
+
+use crate::compare::CmpOp;
+use crate::error;
+use crate::functions::Scratch;
+use crate::{Env, Expr, Scope};
+use catalog::Table;
+use std::cell::{Cell, RefCell, RefMut};
+use std::time::Duration;
+use sync::memory::Excess;
+use types::sql_mode::SqlMode;
+use types::{CollationId, Result, SqlError, Value};
+
+/// A value that functions take some hundred microseconds for.
+const LONG_BYTES: usize = 1 << 16;
+
+/// The least that `max_allowed_packet` can be.
+const LEAST_PACKET: usize = 1024;
+
+/// Bytes of a buffer that a plan may keep for its next execution.
+const KEPT_BYTES_MAX: usize = 1 << 20;
+
+/// What all expressions of one execution share.
+pub struct Evaluation<'x> {
+    pub params: &'x [Value<'x>],
+    /// `NOW()`: microseconds since 1970 UTC at the statement's start.
+    pub now_us: i64,
+    pub sql_mode: SqlMode,
+    /// Conversion problems are errors (a strict INSERT or UPDATE), warnings else.
+    pub strict: Cell<bool>,
+    /// The first of them in this statement.
+    strict_error: RefCell<Option<Box<SqlError>>>,
+    /// Are there warnings of parameters that nobody has asked for yet?
+    pub has_untold: Cell<bool>,
+    /// The statement has no table.
+    pub reads_nothing: bool,
+    /// Numbers of UUID() within the statement.
+    pub random: Cell<u64>,
+    /// What functions remember during the execution.
+    pub scratch: Scratch,
+    steps: Cell<u32>,
+    /// `div_precision_increment`, once a division has asked for it.
+    div_increment: Cell<Option<u32>>,
+    /// `group_concat_max_len`, once GROUP_CONCAT has asked for it.
+    group_concat_max: Cell<Option<usize>>,
+    /// `max_allowed_packet`, once a longer result than any could be has asked for it.
+    max_packet: Cell<Option<usize>>,
+    /// Warnings raised so far, for the `info` of the outcome.
+    pub warnings: Cell<u64>,
+    /// What LAST_INSERT_ID(expr) was given in this statement.
+    pub given_id: Cell<Option<u64>>,
+    /// Operators have opened a temporary file, or a buffer has grown beyond [`KEPT_BYTES_MAX`].
+    pub holds_much: Cell<bool>,
+}
+
+impl<'x> Evaluation<'x> {
+    pub fn new(params: &'x [Value<'x>], now_us: i64, sql_mode: SqlMode) -> Evaluation<'x> {
+        Evaluation {
+            params,
+            now_us,
+            sql_mode,
+            strict: Cell::new(false),
+            strict_error: RefCell::new(None),
+            has_untold: Cell::new(false),
+            reads_nothing: false,
+            random: Cell::new(0),
+            scratch: Scratch::default(),
+            steps: Cell::new(0),
+            div_increment: Cell::new(None),
+            group_concat_max: Cell::new(None),
+            max_packet: Cell::new(None),
+            warnings: Cell::new(0),
+            given_id: Cell::new(None),
+            holds_much: Cell::new(false),
+        }
+    }
+
+    /// Says the error that a warning became in other words.
+    pub fn retell_strict(&self, tell: impl FnOnce(SqlError) -> SqlError) {
+        if let Some(e) = self.strict_error.borrow_mut().as_deref_mut() {
+            *e = tell(e.clone());
+        }
+    }
+
+    fn count_warning(&self) {
+        self.warnings.set(self.warnings.get() + 1);
+    }
+}
+
+/// What an expression asks of the execution that it is evaluated in: the session, subqueries, what of a row lies elsewhere, whether
+/// it has been killed. Implemented by the executor.
+pub trait Execution {
+    fn evaluation(&self) -> &Evaluation<'_>;
+
+    /// Nobody else may use the session meanwhile: its answers are copied out of it.
+    fn session(&self) -> RefMut<'_, dyn Env + '_>;
+
+    /// A column that a row does not have: it is outside, or was added later.
+    fn absent<'t>(&self, table: &'t Table, row: &[u8], column: usize) -> Result<Value<'t>>;
+
+    /// A column of a subquery's only row: NULL for no row, 1242 for more than one.
+    fn scalar(&self, query: usize, column: usize, at: Scope<'_>) -> Result<Value<'_>>;
+
+    fn exists(&self, query: usize, at: Scope<'_>) -> Result<bool>;
+
+    /// `operands IN (subquery)`.
+    fn contains(
+        &self,
+        query: usize,
+        operands: &[Expr],
+        collations: &[CollationId],
+        at: Scope<'_>,
+    ) -> Result<Option<bool>>;
+
+    /// `operand op ALL (subquery)` or ANY.
+    fn quantified(
+        &self,
+        query: usize,
+        op: CmpOp,
+        all: bool,
+        operand: &Expr,
+        collation: CollationId,
+        at: Scope<'_>,
+    ) -> Result<Option<bool>>;
+
+    /// What has ended the statement: 0, or a reason of [`types::work::interrupted`].
+    fn interrupt(&self) -> u8;
+
+    /// SLEEP(): false when the sleep was interrupted.
+    fn sleep(&self, time: Duration) -> bool;
+
+    /// GET_LOCK: false when the lock is not had within `timeout`. Errors 1317, 3024, 3058.
+    fn get_lock(&self, name: &str, timeout: Duration) -> Result<bool>;
+
+    /// Somebody asks for a parameter's value.
+    #[cold]
+    fn tell_of_parameter(&self, parameter: usize) {
+        let (told, more) = self.session().untold(parameter);
+        self.evaluation().has_untold.set(more);
+        for (code, message) in told {
+            self.tell(code, message);
+        }
+    }
+
+    /// A numeric variable of the session.
+    #[cold]
+    fn variable(&self, name: &str) -> u64 {
+        let value = self.session().system_variable(None, name);
+        value.expect("the executor asks for variables that there are").0.to_u64()
+    }
+
+    /// `max_allowed_packet`.
+    fn max_packet(&self) -> usize {
+        let known = &self.evaluation().max_packet;
+        let max = known.get().unwrap_or_else(|| self.variable("max_allowed_packet") as usize);
+        known.set(Some(max));
+        max
+    }
+
+    /// Would a function's result of so many bytes be longer than `max_allowed_packet`? It is NULL then, with warning 1301. Errors of
+    /// [`error::check_memory`] if it is not, and more than the statement may take.
+    fn outgrows_packet(&self, function: &str, bytes: usize) -> Result<bool> {
+        if bytes <= LEAST_PACKET {
+            return Ok(false);
+        }
+        let max = self.max_packet();
+        if bytes > max {
+            self.warn(1301, format!("Result of {function}() was larger than max_allowed_packet ({max}) - truncated"));
+            return Ok(true);
+        }
+        error::check_memory_for(bytes).map(|()| false)
+    }
+
+    /// `group_concat_max_len`.
+    fn group_concat_max(&self) -> usize {
+        let known = &self.evaluation().group_concat_max;
+        let max = || usize::try_from(self.variable("group_concat_max_len")).unwrap_or(usize::MAX);
+        let max = known.get().unwrap_or_else(max);
+        known.set(Some(max));
+        max
+    }
+
+    /// `div_precision_increment`.
+    fn div_increment(&self) -> u32 {
+        let known = &self.evaluation().div_increment;
+        let increment = known.get().unwrap_or_else(|| self.variable("div_precision_increment") as u32);
+        known.set(Some(increment));
+        increment
+    }
+
+    /// A warning, or the statement's error: see [`Execution::check_strict`].
+    fn warn(&self, code: u16, message: String) {
+        let shared = self.evaluation();
+        if shared.strict.get() && is_strict(code) {
+            shared.strict_error.borrow_mut().get_or_insert_with(|| Box::new(SqlError::new(code, message)));
+            return;
+        }
+        self.tell(code, message);
+    }
+
+    /// A warning that is one in strict statements, too.
+    fn tell(&self, code: u16, message: String) {
+        self.evaluation().count_warning();
+        self.session().warn("Warning", code, message);
+    }
+
+    /// A note, which is counted with the warnings.
+    fn note(&self, code: u16, message: String) {
+        self.evaluation().count_warning();
+        self.session().warn("Note", code, message);
+    }
+
+    /// Warnings so far, with those of who read the statement.
+    fn warning_count(&self) -> u64 {
+        self.session().warning_count().max(self.evaluation().warnings.get())
+    }
+
+    /// The error that a warning became since the statement is a strict INSERT, UPDATE or DELETE.
+    #[inline]
+    fn check_strict(&self) -> Result<()> {
+        match self.evaluation().strict_error.borrow().as_deref() {
+            Some(e) => Err(e.clone()),
+            None => Ok(()),
+        }
+    }
+
+    /// A buffer (of groups, distinct keys, a hash join's side, rows about to change) has grown to so many bytes. Errors of
+    /// [`error::check_memory`].
+    #[inline]
+    fn check_growth(&self, bytes: usize) -> Result<()> {
+        if bytes <= KEPT_BYTES_MAX {
+            return Ok(());
+        }
+        self.evaluation().holds_much.set(true);
+        // Operators count bytes in 32 bits.
+        if bytes > u32::MAX as usize {
+            return Err(error::out_of_memory(Excess::Statement { limit: u32::MAX.into() }));
+        }
+        error::check_memory()
+    }
+
+    /// Has somebody killed this query, or has it too much memory? Looked at by what may work long without asking the engine.
+    #[inline]
+    fn check_interrupt(&self) -> Result<()> {
+        let steps = &self.evaluation().steps;
+        let n = steps.get().wrapping_add(1);
+        steps.set(n);
+        if n.is_multiple_of(256) { self.check_interrupt_now() } else { Ok(()) }
+    }
+
+    /// A value of so many bytes is about to be worked on: of long ones a few hundred rows take long.
+    #[inline]
+    fn check_work(&self, bytes: usize) -> Result<()> {
+        if bytes < LONG_BYTES { Ok(()) } else { self.check_interrupt_now() }
+    }
+
+    #[inline]
+    fn check_interrupt_now(&self) -> Result<()> {
+        error::check_memory()?;
+        self.check_killed()
+    }
+
+    #[inline]
+    fn check_killed(&self) -> Result<()> {
+        match self.interrupt() {
+            0 => Ok(()),
+            reason => Err(error::interrupted(reason)),
+        }
+    }
+
+    /// Seconds east of UTC of the session's time zone at `unix_seconds`.
+    fn zone_offset(&self, unix_seconds: i64) -> i64 {
+        self.session().time_zone_offset(unix_seconds) as i64
+    }
+}
+
+/// Does a strict INSERT, UPDATE or DELETE take this warning for an error?
+#[cold]
+fn is_strict(code: u16) -> bool {
+    const CODES: [u16; 20] = [
+        1048, 1071, 1260, 1261, 1262, 1263, 1264, 1265, 1292, 1301, 1364, 1365, 1366, 1406, 1411, 1423, 1441, 3020,
+        3155, 3156,
+    ];
+    CODES.contains(&code)
+}
+
+/// How the parser reads text under a `sql_mode`.
+pub fn lexer_mode(mode: types::sql_mode::SqlMode) -> sql::SqlMode {
+    use types::sql_mode::SqlMode as M;
+    sql::SqlMode {
+        pipes_as_concat: mode.has(M::PIPES_AS_CONCAT),
+        ansi_quotes: mode.has(M::ANSI_QUOTES),
+        no_backslash_escapes: mode.has(M::NO_BACKSLASH_ESCAPES),
+        high_not_precedence: mode.has(M::HIGH_NOT_PRECEDENCE),
+        ignore_space: mode.has(M::IGNORE_SPACE),
+        real_as_float: mode.has(M::REAL_AS_FLOAT),
+    }
+}

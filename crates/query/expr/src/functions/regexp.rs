@@ -1,0 +1,873 @@
+//! Regular expressions as ICU reads them, on a matcher with look-around and back-references.
+//!
+//! [`translate`] turns ICU's syntax into the matcher's where the two differ, and finds the mistakes that ICU has a message
+//! for. What is not the same: `\X`, and matching by equivalent characters.
+
+use super::{Args, Function, Rule, bytes, f};
+use crate::Execution;
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::rc::Rc;
+use types::{CollationId, Result, SqlError, Value};
+
+pub static FUNCTIONS: &[Function] = &[
+    f("regexp_like", 2, 3, Rule::Int(1), like),
+    f("regexp_instr", 2, 6, Rule::Int(21), instr),
+    f("regexp_substr", 2, 5, Rule::Text(0), substr),
+    f("regexp_replace", 3, 6, Rule::LongText, replace),
+];
+
+/// Steps of backtracking before a match is given up with error 3699, as `regexp_time_limit` does it.
+const BACKTRACK_MAX: usize = 1_000_000;
+
+/// One step of a search looks for no interrupts, and one for a long pattern may look at all of it for each byte of the subject: beyond
+/// so many bytes of the one times bytes of the other it is given up before it begins. Shorter patterns are searched for in one pass.
+const LONG_PATTERN_BYTES: usize = 4096;
+const SEARCH_WORK_MAX: usize = 1 << 32;
+
+/// A compiled pattern.
+pub struct Pattern {
+    regex: fancy_regex::Regex,
+    /// For subjects that end with a line break: there `$` matches before it, too.
+    before_break: Option<fancy_regex::Regex>,
+}
+
+/// Flags of a match: `c`, `i`, `m`, `n`, `u`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Flags {
+    ignore_case: bool,
+    multi_line: bool,
+    dot_all: bool,
+    unix_lines: bool,
+}
+
+/// One entry of the cache of an execution.
+pub struct Cached {
+    text: Vec<u8>,
+    flags: Flags,
+    pattern: Rc<Pattern>,
+}
+
+/// Patterns that one execution keeps compiled.
+const CACHED_MAX: usize = 32;
+
+fn illegal() -> SqlError {
+    SqlError::new(3685, "Illegal argument to a regular expression.")
+}
+
+fn out_of_bounds() -> SqlError {
+    SqlError::new(3686, "Index out of bounds in regular expression search.")
+}
+
+fn like<'a>(a: Args<'a>) -> Result<Value<'a>> {
+    let Some(call) = Call::read(&a, None, None, 2)? else { return Ok(Value::Null) };
+    Ok(Value::Int(call.find(0, a.run)?.is_some() as i64))
+}
+
+fn instr<'a>(a: Args<'a>) -> Result<Value<'a>> {
+    let end = match a.len() {
+        0..5 => false,
+        _ => match a.int(4)? {
+            None => return Ok(Value::Null),
+            Some(0) => false,
+            Some(1) => true,
+            Some(_) => {
+                let message = "Incorrect arguments to regexp_instr: return_option must be 1 or 0.";
+                return Err(SqlError::new(1210, message));
+            }
+        },
+    };
+    let Some(call) = Call::read(&a, Some(2), Some(3), 5)? else { return Ok(Value::Null) };
+    Ok(Value::Int(match call.nth(a.run)? {
+        Some((from, to)) => call.subject[..if end { to } else { from }].chars().count() as i64 + 1,
+        None => 0,
+    }))
+}
+
+fn substr<'a>(a: Args<'a>) -> Result<Value<'a>> {
+    let Some(call) = Call::read(&a, Some(2), Some(3), 4)? else { return Ok(Value::Null) };
+    Ok(match call.nth(a.run)? {
+        Some((from, to)) => call.text(&call.subject[from..to]),
+        None => Value::Null,
+    })
+}
+
+fn replace<'a>(a: Args<'a>) -> Result<Value<'a>> {
+    let Some(call) = Call::read(&a, Some(3), Some(4), 5)? else { return Ok(Value::Null) };
+    let Some(with) = unicode(&a, 2)? else { return Ok(Value::Null) };
+    if call.subject.is_empty() {
+        return Ok(call.text(""));
+    }
+    let with = String::from_utf8_lossy(&with).into_owned();
+    let (regex, subject) = (call.regex(), Subject::new(&call.subject, a.run));
+    let mut out = String::new();
+    let (mut at, mut copied, mut n) = (call.start, 0, 0);
+    // ICU's buffer is one packet, of two bytes each.
+    let (units_max, mut units, mut counted) = (a.run.max_packet() / 2, 0, 0);
+    let mut fits = |out: &str| {
+        units += out[counted..].encode_utf16().count();
+        counted = out.len();
+        if units > units_max { Err(SqlError::format(types::error::ER_REGEXP_BUFFER_OVERFLOW, &[])) } else { Ok(()) }
+    };
+    while at <= call.subject.len() {
+        let Some(found) = subject.search(|s| regex.captures_from_pos(s, at))? else { break };
+        a.run.check_interrupt()?;
+        let (from, to) = found.get(0).expect("a match has a whole");
+        n += 1;
+        if call.occurrence <= 0 || n == call.occurrence {
+            out.push_str(&call.subject[copied..from]);
+            expand(&with, &found, &call.subject, &mut out)?;
+            copied = to;
+            a.run.check_work(with.len())?;
+            fits(&out)?;
+        }
+        if call.occurrence > 0 && n >= call.occurrence {
+            break;
+        }
+        at = next_start(&call.subject, from, to);
+    }
+    out.push_str(&call.subject[copied..]);
+    if n > 0 {
+        fits(&out)?;
+    }
+    Ok(call.text(&out))
+}
+
+/// Where to search on: behind the match, and a character further when it was empty.
+fn next_start(subject: &str, from: usize, to: usize) -> usize {
+    if to > from {
+        return to;
+    }
+    to + subject[to..].chars().next().map_or(1, char::len_utf8)
+}
+
+/// `$1`, `${name}` and `\x` of a replacement.
+fn expand(with: &str, found: &fancy_regex::Captures<'_, Subject<'_>>, text: &str, out: &mut String) -> Result<()> {
+    let mut chars = with.char_indices().peekable();
+    while let Some((_, c)) = chars.next() {
+        match c {
+            '\\' => {
+                if let Some((_, c)) = chars.next() {
+                    out.push(c);
+                }
+            }
+            '$' => match chars.peek().copied() {
+                Some((at, d)) if d.is_ascii_digit() => {
+                    // As many digits as there are groups for.
+                    let mut n = 0;
+                    let mut used = 0;
+                    for d in with[at..].chars().map_while(|c| c.to_digit(10)) {
+                        let more = n * 10 + d as usize;
+                        if used > 0 && more >= found.len() {
+                            break;
+                        }
+                        (n, used) = (more, used + 1);
+                    }
+                    if n >= found.len() {
+                        return Err(out_of_bounds());
+                    }
+                    chars.nth(used - 1);
+                    out.push_str(found.get(n).map_or("", |(from, to)| &text[from..to]));
+                }
+                Some((at, '{')) => {
+                    let end = with[at..].find('}').ok_or_else(bad_group_name)? + at;
+                    let (from, to) = found.name(&with[at + 1..end]).ok_or_else(bad_group_name)?;
+                    out.push_str(&text[from..to]);
+                    while chars.peek().is_some_and(|(i, _)| *i <= end) {
+                        chars.next();
+                    }
+                }
+                _ => return Err(bad_group_name()),
+            },
+            c => out.push(c),
+        }
+    }
+    Ok(())
+}
+
+fn bad_group_name() -> SqlError {
+    SqlError::new(3887, "A capture group has an invalid name.")
+}
+
+fn run_error(_: fancy_regex::Error) -> SqlError {
+    timed_out()
+}
+
+fn timed_out() -> SqlError {
+    SqlError::new(3699, "Timeout exceeded in regular expression match.")
+}
+
+/// A text that is searched. The matcher has no other place where it could learn that its statement was killed: it asks its input for
+/// the bytes before each step that may look at all of them, and a million such steps of backtracking over a long text take minutes.
+struct Subject<'s> {
+    text: &'s str,
+    run: &'s dyn Execution,
+    /// What the matcher may have looked at since interrupts were looked for, in [`LOOKED_UNIT`].
+    looked: Cell<usize>,
+    /// Why the search was left.
+    ended: Cell<Option<SqlError>>,
+}
+
+/// Bytes that count as one more step.
+const LOOKED_UNIT: usize = 64;
+
+/// Interrupts are looked for after so many steps: a mebibyte of text, or as many short looks as take a tenth of a millisecond.
+const LOOKED_MAX: usize = 1 << 14;
+
+impl<'s> Subject<'s> {
+    fn new(text: &'s str, run: &'s dyn Execution) -> Subject<'s> {
+        Subject { text, run, looked: Cell::new(0), ended: Cell::new(None) }
+    }
+
+    /// Runs a search. Errors: 3699, and those of an interrupt, which unwinds the matcher; its compiled pattern is not used again.
+    fn search<'a, T>(&'a self, search: impl FnOnce(&'a Self) -> fancy_regex::Result<T>) -> Result<T> {
+        match catch_unwind(AssertUnwindSafe(|| search(self))) {
+            Ok(found) => found.map_err(run_error),
+            Err(panic) => {
+                self.run.evaluation().scratch.patterns.borrow_mut().clear();
+                // No panic of the search's own, which goes on to whoever serves the statement.
+                Err(self.ended.take().unwrap_or_else(|| resume_unwind(panic)))
+            }
+        }
+    }
+
+    #[inline]
+    fn look(&self) {
+        let looked = self.looked.get() + 1 + self.text.len() / LOOKED_UNIT;
+        self.looked.set(looked);
+        if looked >= LOOKED_MAX {
+            self.look_for_interrupts();
+        }
+    }
+
+    #[cold]
+    fn look_for_interrupts(&self) {
+        self.looked.set(0);
+        if let Err(e) = self.run.check_interrupt_now() {
+            self.ended.set(Some(e));
+            resume_unwind(Box::new(()));
+        }
+    }
+}
+
+impl fancy_regex::Input for Subject<'_> {
+    type Match<'t>
+        = (usize, usize)
+    where
+        Self: 't;
+
+    fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    fn as_bytes(&self) -> &[u8] {
+        self.look();
+        self.text.as_bytes()
+    }
+
+    fn is_char_boundary(&self, at: usize) -> bool {
+        self.text.is_char_boundary(at)
+    }
+
+    fn is_ascii(&self) -> bool {
+        self.text.is_ascii()
+    }
+
+    fn prev_codepoint_ix(&self, at: usize) -> usize {
+        (0..at).rev().find(|i| self.text.is_char_boundary(*i)).unwrap_or(0)
+    }
+
+    fn make_match(&self, from: usize, to: usize) -> (usize, usize) {
+        (from, to)
+    }
+
+    fn advance_position(&self, at: usize) -> usize {
+        at + self.text.get(at..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8)
+    }
+}
+
+/// An argument's text in UTF-8; what is binary stays as it is.
+fn unicode<'a>(a: &Args<'a>, i: usize) -> Result<Option<Cow<'a, [u8]>>> {
+    let Some(text) = a.text(i)? else { return Ok(None) };
+    Ok(Some(match (a.charset(i), text) {
+        (types::Charset::Binary, text) => text,
+        (set, Cow::Borrowed(text)) => set.to_utf8(text),
+        (set, Cow::Owned(text)) => Cow::Owned(set.to_utf8(&text).into_owned()),
+    }))
+}
+
+/// The arguments of a call, read.
+struct Call<'a> {
+    subject: Cow<'a, str>,
+    pattern: Rc<Pattern>,
+    /// Of the result, where that is a text.
+    output: CollationId,
+    /// A character of the subject stands for a byte.
+    bytewise: bool,
+    /// Byte to begin at.
+    start: usize,
+    /// Which match, from 1; 0 all of them (REGEXP_REPLACE).
+    occurrence: i64,
+}
+
+impl<'a> Call<'a> {
+    /// `position`, `occurrence` and `flags` are where the arguments would be. `None`: one of them is NULL.
+    fn read(
+        a: &Args<'a>,
+        position: Option<usize>,
+        occurrence: Option<usize>,
+        flags: usize,
+    ) -> Result<Option<Call<'a>>> {
+        let number = |i: Option<usize>, default: i64| match i.filter(|i| *i < a.len()) {
+            Some(i) => a.int(i),
+            None => Ok(Some(default)),
+        };
+        let begin = number(position, 1)?;
+        if matches!(a.function, "regexp_substr" | "regexp_replace") && begin.is_some_and(|n| n < 1) {
+            return Err(types::err!(1583, a.function));
+        }
+        let collation = super::compare::collation_of(&[&a.args[0], &a.args[1]])?;
+        // It is looked at before what it is looked for in.
+        let Some(pattern) = unicode(a, 1)? else { return Ok(None) };
+        if pattern.is_empty() {
+            return Err(illegal());
+        }
+        let (subject, pattern) = (unicode(a, 0)?, Some(pattern));
+        if let (None, Some(pattern)) = (&subject, &pattern)
+            && a.args[1].is_constant()
+        {
+            // It is compiled before anything is looked for.
+            a.run.evaluation().scratch.pattern(pattern, read_flags(b"", collation, a.function)?)?;
+        }
+        let (Some(mut subject), Some(mut pattern)) = (subject, pattern) else { return Ok(None) };
+        let bytewise = collation.is_binary() && a.function != "regexp_replace";
+        if bytewise {
+            for (text, e) in [&mut subject, &mut pattern].into_iter().zip(a.args) {
+                // A text that is no constant stays what it is.
+                if !text.is_ascii() && (e.ty.collation.is_binary() || e.is_constant()) {
+                    *text = Cow::Owned(text.iter().map(|b| char::from(*b)).collect::<String>().into_bytes());
+                }
+            }
+        }
+        let every = if a.function == "regexp_replace" { 0 } else { 1 };
+        let (Some(position), Some(occurrence)) = (begin, number(occurrence, every)?) else {
+            return Ok(None);
+        };
+        let flags = match flags < a.len() {
+            true => match a.text(flags)? {
+                Some(text) => read_flags(&text, collation, a.function)?,
+                None => return Ok(None),
+            },
+            false => read_flags(b"", collation, a.function)?,
+        };
+        if pattern.len() > LONG_PATTERN_BYTES && pattern.len().saturating_mul(subject.len()) > SEARCH_WORK_MAX {
+            return Err(timed_out());
+        }
+        let pattern = a.run.evaluation().scratch.pattern(&pattern, flags)?;
+        let subject = match subject {
+            Cow::Borrowed(s) => String::from_utf8_lossy(s),
+            Cow::Owned(s) => Cow::Owned(String::from_utf8_lossy(&s).into_owned()),
+        };
+        // REGEXP_INSTR begins at a character, or finds nothing in an empty text.
+        let at_character = a.function == "regexp_instr";
+        let start = match usize::try_from(position - 1) {
+            Err(_) => return Err(out_of_bounds()),
+            Ok(0) => 0,
+            Ok(_) if at_character && subject.is_empty() => 0,
+            Ok(n) if at_character && n >= subject.chars().count() => return Err(out_of_bounds()),
+            Ok(n) => match subject.char_indices().map(|(i, _)| i).chain([subject.len()]).nth(n) {
+                Some(at) => at,
+                None => return Err(out_of_bounds()),
+            },
+        };
+        let output = if a.ty.kind.is_text() { a.ty.collation } else { collation };
+        Ok(Some(Call { subject, pattern, output, bytewise, start, occurrence }))
+    }
+
+    fn regex(&self) -> &fancy_regex::Regex {
+        match &self.pattern.before_break {
+            Some(regex) if self.subject.ends_with(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']) => regex,
+            _ => &self.pattern.regex,
+        }
+    }
+
+    fn find(&self, from: usize, run: &dyn Execution) -> Result<Option<(usize, usize)>> {
+        Subject::new(&self.subject, run).search(|s| self.regex().find_from_pos(s, from.max(self.start)))
+    }
+
+    /// The match asked for.
+    fn nth(&self, run: &dyn Execution) -> Result<Option<(usize, usize)>> {
+        let mut at = self.start;
+        for _ in 1..self.occurrence.max(1) {
+            run.check_interrupt()?;
+            match self.find(at, run)? {
+                Some((from, to)) => at = next_start(&self.subject, from, to),
+                None => return Ok(None),
+            }
+            if at > self.subject.len() {
+                return Ok(None);
+            }
+        }
+        self.find(at, run)
+    }
+
+    /// A result in the character set of the arguments.
+    fn text(&self, s: &str) -> Value<'a> {
+        if self.bytewise {
+            return bytes(s.chars().map(|c| c as u8).collect::<Vec<u8>>());
+        }
+        let mut out = Vec::with_capacity(s.len());
+        types::Charset::Utf8mb4.convert(self.output.charset(), s.as_bytes(), &mut out);
+        bytes(out)
+    }
+}
+
+/// 3995: binary strings and texts do not match one another.
+pub(super) fn check_charsets(function: &str, args: &[crate::Expr]) -> Result<()> {
+    check_pair(function, args, 1)?;
+    if function == "regexp_replace" { check_pair(function, args, 2) } else { Ok(()) }
+}
+
+fn check_pair(function: &str, args: &[crate::Expr], with: usize) -> Result<()> {
+    let [x, y] = [&args[0].ty, &args[with].ty];
+    // Numbers, dates and documents become what the other is.
+    let is_string = |t: &types::DataType| (t.kind.is_bytes() || t.kind.is_text()) && t.kind != types::TypeKind::Json;
+    let binary = |t: &types::DataType| t.collation.is_binary();
+    if !is_string(x) || !is_string(y) || binary(x) == binary(y) {
+        return Ok(());
+    }
+    // MySQL asks VARBINARY alone: BINARY and BLOB make the other one binary too. Of REGEXP_REPLACE it asks all for the pattern.
+    let asked = |t: &types::DataType| !binary(t) || t.kind == types::TypeKind::VarBinary;
+    if (function != "regexp_replace" || with == 2) && !(asked(x) && asked(y)) {
+        return Ok(());
+    }
+    let name = |t: &types::DataType| if binary(t) { "binary" } else { t.collation.info().name };
+    let what = format!(
+        "Character set '{}' cannot be used in conjunction with '{}' in call to {}.",
+        name(x),
+        name(y),
+        function
+    );
+    Err(SqlError::new(3995, what))
+}
+
+fn read_flags(text: &[u8], collation: CollationId, function: &str) -> Result<Flags> {
+    let ignore_case = collation.char_equal('a' as u32, 'A' as u32);
+    let mut flags = Flags { ignore_case, multi_line: false, dot_all: false, unix_lines: false };
+    for b in text {
+        match b {
+            b'c' => flags.ignore_case = false,
+            b'i' => flags.ignore_case = true,
+            b'm' => flags.multi_line = true,
+            b'n' => flags.dot_all = true,
+            b'u' => flags.unix_lines = true,
+            _ => return Err(SqlError::new(1210, format!("Incorrect arguments to {function}"))),
+        }
+    }
+    Ok(flags)
+}
+
+impl super::Scratch {
+    /// The compiled pattern, from the execution's cache where it is there.
+    fn pattern(&self, text: &[u8], flags: Flags) -> Result<Rc<Pattern>> {
+        let mut cache = self.patterns.borrow_mut();
+        if let Some(c) = cache.iter().find(|c| c.flags == flags && c.text == text) {
+            return Ok(c.pattern.clone());
+        }
+        let pattern = Rc::new(compile(&String::from_utf8_lossy(text), flags)?);
+        if cache.len() == CACHED_MAX {
+            cache.remove(0);
+        }
+        cache.push(Cached { text: text.to_vec(), flags, pattern: pattern.clone() });
+        Ok(pattern)
+    }
+}
+
+fn compile(text: &str, flags: Flags) -> Result<Pattern> {
+    let build = |text: &str| {
+        fancy_regex::RegexBuilder::new(text)
+            .case_insensitive(flags.ignore_case)
+            .multi_line(flags.multi_line)
+            .dot_matches_new_line(flags.dot_all)
+            .backtrack_limit(BACKTRACK_MAX)
+            .build()
+            .map_err(|e| compile_error(&e))
+    };
+    let (plain, has_end) = translate(text, flags, false)?;
+    let before_break = match has_end && !flags.multi_line {
+        true => Some(build(&translate(text, flags, true)?.0)?),
+        false => None,
+    };
+    Ok(Pattern { regex: build(&plain)?, before_break })
+}
+
+/// The mistakes that [`translate`] has not found.
+fn compile_error(e: &fancy_regex::Error) -> SqlError {
+    use fancy_regex::{Error, ParseError as P};
+    match e {
+        Error::ParseError(_, P::UnclosedOpenParen) => SqlError::new(3691, MISMATCHED_PAREN),
+        Error::ParseError(_, P::InvalidBackref) => SqlError::new(3694, "Invalid back-reference in regular expression."),
+        Error::ParseError(_, P::TrailingBackslash | P::InvalidEscape(_) | P::InvalidHex) => bad_escape(),
+        Error::ParseError(at, _) => rule_syntax(*at),
+        _ => rule_syntax(0),
+    }
+}
+
+const MISMATCHED_PAREN: &str = "Mismatched parenthesis in regular expression.";
+
+fn rule_syntax(at: usize) -> SqlError {
+    SqlError::new(3688, format!("Syntax error in regular expression on line 1, character {}.", at + 1))
+}
+
+fn bad_escape() -> SqlError {
+    SqlError::new(3689, "Unrecognized escape sequence in regular expression.")
+}
+
+/// A group that is open: does it look behind, and where does it begin?
+struct Group {
+    looks_behind: bool,
+}
+
+struct Translator<'t> {
+    chars: Vec<char>,
+    at: usize,
+    flags: Flags,
+    before_break: bool,
+    out: String,
+    groups: Vec<Group>,
+    captures: usize,
+    references: usize,
+    /// Is there something that a quantifier could repeat?
+    repeatable: bool,
+    has_end: bool,
+    text: &'t str,
+}
+
+/// The pattern in the matcher's syntax, and whether it has a `$`. `before_break`: `$` matches before a last line break, too.
+fn translate(text: &str, flags: Flags, before_break: bool) -> Result<(String, bool)> {
+    let mut t = Translator {
+        chars: text.chars().collect(),
+        at: 0,
+        flags,
+        before_break,
+        out: String::with_capacity(text.len() + 16),
+        groups: Vec::new(),
+        captures: 0,
+        references: 0,
+        repeatable: false,
+        has_end: false,
+        text,
+    };
+    t.run()?;
+    Ok((t.out, t.has_end))
+}
+
+impl Translator<'_> {
+    fn peek(&self, n: usize) -> Option<char> {
+        self.chars.get(self.at + n).copied()
+    }
+
+    fn run(&mut self) -> Result<()> {
+        while let Some(c) = self.peek(0) {
+            match c {
+                '\\' => self.escape()?,
+                '[' => self.class()?,
+                '(' => self.open(),
+                ')' => {
+                    if self.groups.pop().is_none() {
+                        return Err(SqlError::new(3691, MISMATCHED_PAREN));
+                    }
+                    self.push(c, true);
+                }
+                '.' if !self.flags.dot_all => {
+                    let dot = if self.flags.unix_lines { "[^\n]" } else { r"[^\n\r\x0b\x0c\u{85}\u{2028}\u{2029}]" };
+                    self.out.push_str(dot);
+                    self.at += 1;
+                    self.repeatable = true;
+                }
+                '$' => {
+                    self.has_end = true;
+                    self.at += 1;
+                    self.repeatable = true;
+                    self.out.push_str(match self.before_break {
+                        true => r"(?=(?:\r\n|[\n\r\u{85}\u{2028}\u{2029}])?\z)",
+                        false => "$",
+                    });
+                }
+                '*' | '+' | '?' => {
+                    self.quantified()?;
+                    self.push(c, false);
+                    // Lazy or possessive.
+                    if let Some(c @ ('?' | '+')) = self.peek(0) {
+                        self.push(c, false);
+                    }
+                }
+                '{' => self.interval()?,
+                '|' => self.push(c, false),
+                c => self.push(c, true),
+            }
+        }
+        if !self.groups.is_empty() {
+            return Err(SqlError::new(3691, MISMATCHED_PAREN));
+        }
+        if self.references > self.captures {
+            return Err(SqlError::new(3694, "Invalid back-reference in regular expression."));
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, c: char, repeatable: bool) {
+        self.out.push(c);
+        self.at += 1;
+        self.repeatable = repeatable;
+    }
+
+    /// A quantifier comes: 3688 if there is nothing before it, 3695 for an unbounded one in a look-behind.
+    fn quantified(&self) -> Result<()> {
+        if !self.repeatable {
+            return Err(rule_syntax(self.at));
+        }
+        if self.peek(0) != Some('?') && self.groups.iter().any(|g| g.looks_behind) {
+            return Err(SqlError::new(3695, "The look-behind assertion exceeds the limit in regular expression."));
+        }
+        Ok(())
+    }
+
+    fn open(&mut self) {
+        let special = self.peek(1) == Some('?');
+        let looks_behind = special && self.peek(2) == Some('<') && matches!(self.peek(3), Some('=' | '!'));
+        let named = special && self.peek(2) == Some('<') && !looks_behind;
+        self.captures += (!special || named) as usize;
+        self.groups.push(Group { looks_behind });
+        self.push('(', false);
+        if special {
+            // `?:`, `?=`, `?<name>`, flags: as they stand, up to where the group's own pattern begins.
+            while let Some(c) = self.peek(0) {
+                self.push(c, false);
+                let done = match c {
+                    ':' | '=' | '!' | '>' | ')' => true,
+                    '#' => {
+                        while self.peek(0).is_some_and(|c| c != ')') {
+                            self.at += 1;
+                        }
+                        false
+                    }
+                    _ => false,
+                };
+                if done {
+                    if c == ')' {
+                        self.groups.pop();
+                    }
+                    break;
+                }
+            }
+        }
+    }
+
+    fn interval(&mut self) -> Result<()> {
+        let rest: String = self.chars[self.at + 1..].iter().take_while(|c| **c != '}').collect();
+        let closed = self.at + 1 + rest.chars().count() < self.chars.len();
+        let bad = || SqlError::new(3692, "Incorrect description of a {min,max} interval.");
+        let (low, high) = match rest.split_once(',') {
+            Some((low, high)) => (low, Some(high)),
+            None => (&rest[..], None),
+        };
+        let number = |s: &str| s.parse::<u32>().map_err(|_| bad());
+        if !closed {
+            return Err(bad());
+        }
+        let low = number(low)?;
+        if let Some(high) = high.filter(|h| !h.is_empty())
+            && number(high)? < low
+        {
+            return Err(SqlError::new(3693, "The maximum is less than the minumum in a {min,max} interval."));
+        }
+        if !self.repeatable {
+            return Err(rule_syntax(self.at));
+        }
+        if high == Some("") && self.groups.iter().any(|g| g.looks_behind) {
+            return Err(SqlError::new(3695, "The look-behind assertion exceeds the limit in regular expression."));
+        }
+        self.out.push_str(&format!("{{{rest}}}"));
+        self.at += rest.chars().count() + 2;
+        self.repeatable = false;
+        if let Some(c @ ('?' | '+')) = self.peek(0) {
+            self.push(c, false);
+        }
+        Ok(())
+    }
+
+    fn escape(&mut self) -> Result<()> {
+        let Some(c) = self.peek(1) else { return Err(bad_escape()) };
+        self.at += 2;
+        self.repeatable = true;
+        match c {
+            'Q' => {
+                let quoted: String = self.chars[self.at..].iter().collect();
+                let end = quoted.find("\\E").unwrap_or(quoted.len());
+                quoted[..end].chars().for_each(|c| literal(c, &mut self.out));
+                self.at += quoted[..end].chars().count() + if end < quoted.len() { 2 } else { 0 };
+            }
+            'E' => {}
+            'h' => self.out.push_str(r"[\t\p{Zs}]"),
+            'H' => self.out.push_str(r"[^\t\p{Zs}]"),
+            'v' => self.out.push_str(r"[\n\x0b\x0c\r\u{85}\u{2028}\u{2029}]"),
+            'V' => self.out.push_str(r"[^\n\x0b\x0c\r\u{85}\u{2028}\u{2029}]"),
+            'R' => self.out.push_str(r"(?:\r\n|[\n\x0b\x0c\r\u{85}\u{2028}\u{2029}])"),
+            'e' => self.out.push_str(r"\x1b"),
+            'a' => self.out.push_str(r"\x07"),
+            'Z' => self.out.push_str(r"(?=(?:\r\n|[\n\r\u{85}\u{2028}\u{2029}])?\z)"),
+            '1'..='9' => {
+                self.references = self.references.max(c as usize - '0' as usize);
+                self.out.extend(['\\', c]);
+            }
+            'A' | 'b' | 'B' | 'd' | 'D' | 'f' | 'G' | 'n' | 'p' | 'P' | 'r' | 's' | 'S' | 't' | 'u' | 'U' | 'w'
+            | 'W' | 'x' | 'X' | 'z' | 'k' => self.out.extend(['\\', c]),
+            c => literal(c, &mut self.out),
+        }
+        Ok(())
+    }
+
+    /// A bracket expression: as it stands, its ranges checked.
+    fn class(&mut self) -> Result<()> {
+        let unclosed = || SqlError::new(3696, "The regular expression contains an unclosed bracket expression.");
+        let mut depth = 0;
+        let mut before: Option<char> = None;
+        loop {
+            let Some(c) = self.peek(0) else { return Err(unclosed()) };
+            match c {
+                '[' if self.peek(1) == Some(':') => {
+                    let rest: String = self.chars[self.at..].iter().collect();
+                    let Some(end) = rest.find(":]") else { return Err(unclosed()) };
+                    self.out.push_str(match &rest[2..end] {
+                        "alpha" => r"\p{Alphabetic}",
+                        "alnum" => r"\p{Alphabetic}\p{Nd}",
+                        "digit" => r"\p{Nd}",
+                        "upper" => r"\p{Uppercase}",
+                        "lower" => r"\p{Lowercase}",
+                        "space" => r"\s",
+                        "punct" => r"\p{P}",
+                        _ => &rest[..end + 2],
+                    });
+                    self.at += rest[..end + 2].chars().count();
+                    before = None;
+                    continue;
+                }
+                '[' => {
+                    depth += 1;
+                    before = None;
+                    self.push(c, false);
+                    if self.peek(0) == Some('^') {
+                        self.push('^', false);
+                    }
+                    // At the beginning it is a member.
+                    if self.peek(0) == Some(']') {
+                        literal(']', &mut self.out);
+                        self.at += 1;
+                        before = Some(']');
+                    }
+                    continue;
+                }
+                ']' => {
+                    depth -= 1;
+                    self.push(c, true);
+                    if depth == 0 {
+                        return Ok(());
+                    }
+                    before = None;
+                    continue;
+                }
+                '\\' => {
+                    self.escape()?;
+                    before = None;
+                    continue;
+                }
+                '-' => {
+                    if let (Some(low), Some(high)) = (before, self.peek(1))
+                        && !matches!(high, ']' | '[' | '\\' | '-')
+                        && low > high
+                    {
+                        let message = "The regular expression contains an [x-y] character range where x comes after y.";
+                        return Err(SqlError::new(3697, message));
+                    }
+                    before = None;
+                    self.push(c, false);
+                }
+                '&' if self.peek(1) == Some('&') => {
+                    before = None;
+                    self.push(c, false);
+                    self.push(c, false);
+                }
+                '&' | '~' if self.peek(1) != Some(c) => {
+                    before = Some(c);
+                    literal(c, &mut self.out);
+                    self.at += 1;
+                }
+                c => {
+                    before = Some(c);
+                    self.push(c, false);
+                }
+            }
+            debug_assert!(self.at <= self.text.len());
+        }
+    }
+}
+
+/// Appends a character that stands for itself.
+fn literal(c: char, out: &mut String) {
+    if c.is_ascii_punctuation() {
+        out.push('\\');
+    }
+    out.push(c);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAIN: Flags = Flags { ignore_case: false, multi_line: false, dot_all: false, unix_lines: false };
+
+    #[test]
+    fn patterns_match_as_icus_do() {
+        for (pattern, subject, expected) in [
+            ("a.b", "a\rb", false),
+            ("a$", "a\n", true),
+            ("a$", "a\nb", false),
+            (r"\Qa.b\E+", "a.bb", true),
+            (r"^\h+x", "\t x", true),
+            ("[[:alpha:]]+1", "é1", true),
+            (r"(a)(b)\2\1", "abba", true),
+            ("(?<=a)b", "ab", true),
+            ("a++b", "aab", true),
+            (r"[\d&&[^5]]", "5", false),
+            ("x{2,3}y", "xxy", true),
+        ] {
+            let p = compile(pattern, PLAIN).unwrap_or_else(|e| panic!("{pattern}: {e}"));
+            let regex = match &p.before_break {
+                Some(r) if subject.ends_with('\n') => r,
+                _ => &p.regex,
+            };
+            assert_eq!(regex.is_match(subject).unwrap(), expected, "{pattern} {subject:?}");
+        }
+    }
+
+    #[test]
+    fn mistakes_have_icus_errors() {
+        for (pattern, code) in [
+            ("(", 3691),
+            ("a)", 3691),
+            ("[a", 3696),
+            ("a{2", 3692),
+            ("a{x}", 3692),
+            ("a{2,1}", 3693),
+            ("*", 3688),
+            ("\\", 3689),
+            ("[b-a]", 3697),
+            ("(?<=a*)b", 3695),
+            (r"\1", 3694),
+        ] {
+            assert_eq!(compile(pattern, PLAIN).err().map(|e| e.code), Some(code), "{pattern}");
+        }
+    }
+}

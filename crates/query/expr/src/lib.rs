@@ -1,0 +1,47 @@
+//! Typed expressions: every name is a slot and column, every node has a static type, evaluation borrows.
+//!
+//! The static type ([`Expr::ty`]) tells clients and sort keys what to expect; evaluation itself goes by the kind of the
+//! values at hand, as MySQL's does for parameters and user variables, with the collation fixed at planning.
+//!
+//! ```text
+//!   node      the tree: literals, columns, operators, calls         eval      its value for the rows of a scope
+//!   row       those rows: slots side by side, a scope per query     store     a value brought to a column's type
+//!   functions, aggregate, window, compare, number, convert: what the nodes mean
+//!   execution what is asked of the statement that evaluates         print     the tree as text
+//! ```
+//! Knows how a row is laid out and what a session may be asked, but neither transactions nor plans nor operators: what it needs of
+//! an execution is the trait [`Execution`].
+
+pub mod aggregate;
+pub mod alternatives;
+pub mod array;
+pub mod charset;
+pub mod compare;
+pub mod convert;
+pub mod document;
+mod env;
+pub mod error;
+mod eval;
+mod execution;
+pub mod functions;
+pub mod integer;
+pub mod key;
+pub mod list;
+mod node;
+pub mod number;
+pub mod print;
+pub mod row;
+
+pub mod store;
+pub mod time_zone;
+pub mod tuple;
+pub mod wide;
+pub mod window;
+
+pub use env::{Env, LoadedFile, Stage};
+pub use eval::member_text;
+pub use execution::{Evaluation, Execution, lexer_mode};
+pub use functions::{random_part, random_seed};
+pub use node::{Expr, Node, boolean, boolean_type, constant, reborrow, string};
+pub use row::{Frame, Scope, Shape, Slot};
+pub use store::Strictness;

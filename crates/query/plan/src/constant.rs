@@ -1,0 +1,334 @@
+//! Constants: what MySQL computes once while it plans, and therefore says warnings and errors of also where no row comes.
+//!
+//! - A constant condition, and a constant that a BIGINT, date or time column would have to hold, and the values of an IN that has
+//!   nothing else, are asked when names are resolved: by PREPARE, and not again by EXECUTE.
+//! - A literal that a condition compares with a column of numbers is asked when the statement is optimized, at each execution, and
+//!   only if no constant beside it has decided the condition.
+//!
+//! All are computed once ([`once`]), whatever rows come. Other constants (in the select list, as arguments) are computed where a row
+//! asks for them, and never where none does.
+
+use super::Planner;
+use expr::compare::{Reading, TemporalParam};
+use expr::functions::once;
+use expr::string;
+use expr::{Expr, Node, boolean_type, compare, convert};
+use types::datatype::DECIMALS_NOT_FIXED;
+use types::{CollationId, Result, SqlError, TypeKind, Value};
+
+/// A constant that is asked before any row is read.
+pub struct Foreseen {
+    pub expr: Expr,
+    /// When names are resolved: before all others.
+    pub early: bool,
+}
+
+impl Foreseen {
+    /// Does PREPARE ask it, for all executions?
+    pub fn at_prepare(&self) -> bool {
+        self.early && !self.expr.any(&mut |e| matches!(e.node, Node::Param(_)))
+    }
+}
+
+impl Planner<'_> {
+    /// Wraps the constants of a condition. `asks`: they are asked where no row comes, too.
+    pub(super) fn foresee(&mut self, e: &mut Expr, asks: bool) {
+        self.foresee_part(e, asks, &mut Vec::new());
+    }
+
+    /// `open`: conditions that all have to hold, else the part decides nothing and is not looked at.
+    fn foresee_part(&mut self, e: &mut Expr, asks: bool, open: &mut Vec<Expr>) {
+        let conjunction = matches!(e.node, Node::And(_));
+        if let Node::And(list) | Node::Or(list) = &mut e.node {
+            // Those that decide it without a row come first.
+            list.sort_by_key(|e| !is_known(e));
+            let before = open.len();
+            let mut decided = false;
+            for part in list.iter_mut().filter(|e| is_known(e)) {
+                match &part.node {
+                    Node::Const(Value::Null) if conjunction => decided = true,
+                    Node::Const(Value::Int(v)) if (*v != 0) != conjunction => {
+                        decided = true;
+                        break;
+                    }
+                    _ => {}
+                }
+                self.foresee_part(part, asks, open);
+                let leaves_open = Node::IsTruth { negated: !conjunction, truth: true, operand: Box::new(part.clone()) };
+                open.push(Expr::new(leaves_open, boolean_type(false)));
+            }
+            if !decided {
+                for part in list.iter_mut().filter(|e| !is_known(e)) {
+                    self.foresee_part(part, asks, open);
+                }
+            }
+            open.truncate(before);
+        } else if is_known(e) {
+            if speaks(e) {
+                let condition = std::mem::replace(e, Expr::null());
+                *e = once::condition(condition, self.next_once());
+                self.ask_before(e.clone(), true);
+            }
+        } else {
+            self.fold(e, asks, open);
+        }
+    }
+
+    /// Literals that are compared with columns of numbers, anywhere in a condition.
+    fn fold(&mut self, e: &mut Expr, asks: bool, open: &[Expr]) {
+        if asks {
+            self.ask_for_params(e, open);
+        }
+        let pair: Option<(&Expr, &mut Expr)> = match &mut e.node {
+            Node::Compare(_, a, b, _) => match (is_column_of_numbers(a), is_column_of_numbers(b)) {
+                (true, false) => Some((a, b)),
+                (false, true) => Some((b, a)),
+                _ => None,
+            },
+            Node::In { operand, list, .. } if is_fixed_float(operand) => match &mut list[..] {
+                [value] => Some((operand, value)),
+                _ => None,
+            },
+            _ => None,
+        };
+        let Some((column, value)) = pair else { return e.children_mut(&mut |e| self.fold(e, asks, open)) };
+        if self.is_text_literal(value) {
+            let literal = std::mem::replace(value, Expr::null());
+            *value = once::number(literal, self.next_once());
+            if asks {
+                let asked = value.clone();
+                let mut all = open.to_vec();
+                all.push(asked);
+                self.ask_before(Expr::new(Node::And(all), boolean_type(true)), false);
+            }
+        }
+        if is_fixed_float(column) && is_literal(value) {
+            *value = compare::not_near(value).clone();
+            compare::hold_as_float(value, &column.ty);
+        }
+    }
+
+    /// Parameters that a condition compares with a column.
+    fn ask_for_params(&mut self, e: &Expr, open: &[Expr]) {
+        let operands: Vec<&Expr> = match &e.node {
+            Node::Compare(_, a, b, _) => vec![&**a, &**b],
+            Node::Between { operands, .. } => operands.iter().collect(),
+            Node::In { operand, list, .. } => std::iter::once(&**operand).chain(list).collect(),
+            _ => return,
+        };
+        if !operands.iter().any(|e| e.own_column().is_some()) {
+            return;
+        }
+        let given = operands.into_iter().filter(|e| is_known(e) && e.any(&mut |e| self.reads_client(e)));
+        let asked = given.map(|e| Expr::new(Node::And([open, std::slice::from_ref(e)].concat()), boolean_type(true)));
+        let asked: Vec<Expr> = asked.collect();
+        self.asked_params.extend(asked);
+    }
+
+    /// Does `?` stand for it, and not a literal that was lifted, which is never NULL?
+    fn is_of_client(&self, param: usize) -> bool {
+        self.params.get(param).is_none_or(|t| t.nullable)
+    }
+
+    fn reads_client(&self, e: &Expr) -> bool {
+        matches!(e.node, Node::Param(n) if self.is_of_client(n))
+    }
+
+    /// A text that stands in the statement and is no number, as far as is known.
+    fn is_text_literal(&self, e: &Expr) -> bool {
+        match &e.node {
+            Node::Const(Value::Bytes(text)) => is_text(e) && !convert::is_hex_literal(e) && !once::is_number(text),
+            Node::Param(n) => is_text(e) && !self.is_of_client(*n),
+            _ => false,
+        }
+    }
+
+    /// The values of an IN that are nothing but texts beside a number.
+    pub(super) fn once_listed(&mut self, operand: &Expr, list: Vec<Expr>) -> Vec<Expr> {
+        let is_null = |e: &Expr| matches!(e.node, Node::Const(Value::Null));
+        let are_texts = list.iter().all(|e| is_null(e) || is_text(e) && is_known(e) && !convert::is_hex_literal(e));
+        if !operand.ty.kind.is_numeric() || operand.ty.kind == TypeKind::Year || !are_texts {
+            return list;
+        }
+        let mut all = Vec::with_capacity(list.len());
+        for e in list {
+            all.push(if self.is_text_literal(&e) { self.once_early(e) } else { e });
+        }
+        all
+    }
+
+    fn once_early(&mut self, e: Expr) -> Expr {
+        let e = once::number(e, self.next_once());
+        self.ask_before(e.clone(), true);
+        e
+    }
+
+    pub(super) fn next_once(&mut self) -> i64 {
+        self.constants += 1;
+        self.constants
+    }
+
+    fn ask_before(&mut self, expr: Expr, early: bool) {
+        self.foreseen.push(Foreseen { expr, early });
+    }
+
+    /// A literal that is read as a date here, once. Errors 1292, 1525 when it is none.
+    pub(super) fn note_literal(&mut self, e: &Expr, other: &Expr) -> Result<()> {
+        self.note_read(e, other, self.reading())
+    }
+
+    /// The same of one among others.
+    pub(super) fn note_listed(&mut self, e: &Expr, other: &Expr) -> Result<()> {
+        self.note_read(e, other, if self.stores { Reading::ListedStored } else { Reading::Listed })
+    }
+
+    /// The same of a bound of BETWEEN.
+    pub(super) fn note_bound(&mut self, e: &Expr, other: &Expr) -> Result<()> {
+        let reading = if self.stores { self.reading() } else { Reading::Bound };
+        self.note_read(e, other, reading)
+    }
+
+    fn note_read(&mut self, e: &Expr, other: &Expr, reading: Reading) -> Result<()> {
+        match e.node {
+            Node::Const(ref v @ Value::Bytes(_)) if other.ty.kind.is_temporal() => {
+                let mode = types::SqlMode(self.env.sql_mode());
+                let name = self.name_of_column(other);
+                let mut told = compare::check_temporal(v, other.ty.kind, &name, mode, reading)?;
+                self.literal_warnings.append(&mut told);
+            }
+            // A literal that was lifted: it is never NULL. What stands for `?` may be anything.
+            Node::Param(n) if other.ty.kind.is_temporal() && self.params.get(n).is_some_and(|t| !t.nullable) => {
+                let name = self.name_of_column(other);
+                self.temporal_params.push(TemporalParam { param: n, kind: other.ty.kind, column: name, reading });
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The name of a column of a table of this block; empty for all else.
+    fn name_of_column(&self, e: &Expr) -> String {
+        let Some((slot, column)) = e.own_column() else { return String::new() };
+        let source = self.current_block().sources.iter().find(|s| s.slot == slot as usize);
+        source
+            .and_then(|s| s.table.as_ref()?.columns.get(column as usize))
+            .map_or(String::new(), |c| c.name.to_string())
+    }
+
+    pub(super) fn note_literals(&mut self, a: &[Expr], b: &[Expr]) -> Result<()> {
+        for (x, y) in a.iter().zip(b) {
+            self.note_literal(x, y)?;
+            self.note_literal(y, x)?;
+        }
+        Ok(())
+    }
+
+    /// An operand beside `other`: what is constant is read once, and as a column of a date or time would hold it.
+    pub(super) fn beside_column(&mut self, e: Expr, other: &Expr) -> Result<Expr> {
+        self.note_literal(&e, other)?;
+        self.held_beside(e, other)
+    }
+
+    /// The same of a bound of BETWEEN.
+    pub(super) fn beside_bound(&mut self, e: Expr, other: &Expr) -> Result<Expr> {
+        self.note_bound(&e, other)?;
+        self.held_beside(e, other)
+    }
+
+    fn held_beside(&mut self, e: Expr, other: &Expr) -> Result<Expr> {
+        if let Some(kept) = self.beside_other_column(&e, other) {
+            return Ok(kept);
+        }
+        let Some(column) = compare::temporal_column(&e, other) else { return Ok(e) };
+        let name = self.name_of_column(column);
+        Ok(match &e.node {
+            Node::Const(v) => {
+                let mode = types::SqlMode(self.env.sql_mode());
+                let (held, told) = compare::held_by_column(v, &column.ty, &name, mode);
+                match told {
+                    Some((code, message)) if self.stores && held.is_none() => return Err(SqlError::new(code, message)),
+                    // That a part is left out is said of under a strict mode only.
+                    told => self.literal_warnings.extend(told.filter(|_| held.is_none() || self.tells_parts)),
+                }
+                held.map_or(e.clone(), |v| {
+                    Expr::new(Node::Const(v), compare::beside_column(Expr::null(), &column.ty, false).ty)
+                })
+            }
+            Node::Param(n) => {
+                let of_client = self.is_of_client(*n);
+                if !of_client {
+                    self.column_params.push((*n, column.ty, name));
+                }
+                compare::beside_column(e, &column.ty, of_client)
+            }
+            // Operations of literals: a negative number is one.
+            _ if is_known(&e) && is_plain(&e) && !e.any(&mut |e| self.reads_client(e)) => {
+                let name = string(name.into_bytes(), CollationId::UTF8MB4_0900_AI_CI);
+                let held = once::held(e, &column.ty, name, self.next_once());
+                self.ask_before(held.clone(), true);
+                held
+            }
+            _ => e,
+        })
+    }
+
+    /// A constant beside a BIGINT, or a document beside a TIME, which MySQL brings to the column when it resolves names.
+    fn beside_other_column(&mut self, e: &Expr, other: &Expr) -> Option<Expr> {
+        let Node::Column { .. } = other.node else { return None };
+        match other.ty.kind {
+            TypeKind::BigInt => {
+                let reads_text = self.is_text_literal(e)
+                    || !matches!(e.node, Node::Const(_) | Node::Param(_)) && e.any(&mut |e| self.is_text_literal(e));
+                (reads_text && is_known(e) && e.ty.kind != TypeKind::Json).then(|| self.once_early(e.clone()))
+            }
+            TypeKind::Time if e.ty.kind == TypeKind::Json && is_known(e) => {
+                let time = once::time_of_document(e.clone(), self.next_once());
+                self.ask_before(time.clone(), true);
+                Some(time)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Constant, and not by way of the query around it or a variable.
+fn is_known(e: &Expr) -> bool {
+    let reads = |e: &Expr| matches!(e.node, Node::Column { .. } | Node::Window(_) | Node::UserVariable(_));
+    e.is_constant() && !e.any(&mut |e| reads(e))
+}
+
+/// May the condition warn or fail? A string that counts as a number does, or an operation of numbers.
+fn speaks(e: &Expr) -> bool {
+    let speaks = |e: &Expr| match &e.node {
+        Node::Compare(_, a, b, _) => is_text(a) != is_text(b),
+        Node::Between { operands, .. } => operands.iter().any(is_text) && !operands.iter().all(is_text),
+        Node::In { operand, list, .. } => list.iter().any(|e| is_text(e) != is_text(operand)),
+        Node::Arith(..) | Node::Neg(_) | Node::Cast(_) | Node::Call(..) => true,
+        _ => false,
+    };
+    is_text(e) || e.any(&mut |e| speaks(e))
+}
+
+fn is_column_of_numbers(e: &Expr) -> bool {
+    matches!(e.node, Node::Column { .. }) && e.ty.kind.is_numeric() && e.ty.kind != TypeKind::Year
+}
+
+/// A FLOAT(M,D): MySQL compares it with a literal as the column would hold that one, in conditions alone.
+fn is_fixed_float(e: &Expr) -> bool {
+    is_column_of_numbers(e) && e.ty.kind == TypeKind::Float && e.ty.decimals < DECIMALS_NOT_FIXED
+}
+
+/// A number or text that stands in the statement, or what is given for `?`.
+fn is_literal(e: &Expr) -> bool {
+    let e = compare::not_near(once::inner(e));
+    matches!(e.node, Node::Const(_) | Node::Param(_)) && !convert::is_hex_literal(e)
+}
+
+/// Made of numbers and texts by operators alone.
+fn is_plain(e: &Expr) -> bool {
+    !e.any(&mut |e| !matches!(e.node, Node::Const(_) | Node::Param(_) | Node::Arith(..) | Node::Neg(_) | Node::Cast(_)))
+}
+
+pub(super) fn is_text(e: &Expr) -> bool {
+    e.ty.kind.is_text() || e.ty.kind.is_bytes()
+}

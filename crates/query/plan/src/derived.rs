@@ -1,0 +1,250 @@
+//! Derived tables, common table expressions and views merged into the block that reads them, as MySQL's `derived_merge` does: a
+//! plain selection needs no temporary table, its conditions find ranges of indexes, and its tables take part in the order of the join.
+//!
+//! ```text
+//!   FROM           the query is resolved and put aside, like that of a semi-join (Aside)
+//!   merged         its tables follow a source that stands for it (Source::stands_for): names mean that one, which says what
+//!                  each column is; the tables themselves are hidden from names
+//!   WHERE          joins that of the block, or ON where the table is the inner side of an outer join
+//!   ORDER BY       is the block's where the block has one table and no order, groups or DISTINCT of its own; else it says nothing
+//! ```
+
+use super::Planner;
+use super::access::Wanted;
+use super::names::{Source, SourceColumn};
+use super::node::QueryPlan;
+use super::query::OrderKey;
+use super::semijoin::{Aside, SLOTS_MAX, lift, only_conditions_count};
+use super::sorted::sorted;
+use super::tables::{StarColumn, TABLES_MAX, Tree};
+use expr::Shape;
+use expr::convert;
+use expr::{Expr, Node};
+use sql::ast::{QueryBody, QueryId};
+use sql::hints::TableHint;
+use types::Result;
+
+/// The query of a derived table that keeps its rows: what it keeps of an ENUM or SET is the number.
+fn as_kept(plan: QueryPlan, columns: &mut [SourceColumn]) -> QueryPlan {
+    for (column, e) in columns.iter_mut().zip(&plan.outputs) {
+        column.members = e.members().cloned();
+    }
+    kept(plan)
+}
+
+/// The same of one that is planned anew.
+pub(super) fn kept(plan: QueryPlan) -> QueryPlan {
+    let kept = |e: Expr| if e.members().is_some() { convert::enum_number(e) } else { convert::kept_decimal(e) };
+    let outputs = plan.outputs.into_iter().map(kept).collect();
+    QueryPlan { outputs, ..plan }
+}
+
+/// Nodes of an output of a merged table, at most: each that reads such a column takes a copy, so they double from table to table.
+const MERGED_NODES_MAX: usize = 1000;
+
+impl Planner<'_> {
+    /// Plans the query of a derived table; with what is to be merged of it, if it may be.
+    pub(super) fn mergeable_query(&mut self, id: QueryId, alias: &str) -> Result<(QueryPlan, Option<Box<Aside>>)> {
+        let plain = matches!(self.parsed[id].body, QueryBody::Select(_));
+        let merges = plain && self.merges(alias);
+        self.merging = merges;
+        // The query inside sees the queries around this one, not the tables beside it.
+        let block = self.blocks.pop().expect("inside a query block");
+        let clause = std::mem::replace(&mut self.clause, "field list");
+        let plan = self.query(id, false);
+        self.clause = clause;
+        self.blocks.push(block);
+        self.merging = false;
+        let aside = self.captured.take();
+        Ok((plan?, aside))
+    }
+
+    /// May the derived table of that name be merged, as hints and the statement have it?
+    pub(super) fn merges(&mut self, alias: &str) -> bool {
+        let hinted = self.hinted(alias, TableHint::Merge);
+        self.merges && hinted.unwrap_or_else(|| !self.switched_off("derived_merge"))
+    }
+
+    /// Puts the block at hand aside, to be merged into the one around it, if it is a plain selection.
+    pub(super) fn put_up(
+        &mut self,
+        tree: Tree,
+        conditions: Vec<Expr>,
+        outputs: &[Expr],
+        order: Vec<OrderKey>,
+    ) -> Result<(), (Tree, Vec<Expr>, Vec<OrderKey>)> {
+        let computed = outputs.iter().any(|e| e.any(&mut |e| is_query(&e.node)));
+        let large = outputs.iter().any(|e| e.has_more_nodes(MERGED_NODES_MAX));
+        if computed || large || !order.iter().all(|o| self.is_movable(&o.expr)) {
+            return Err((tree, conditions, order));
+        }
+        match self.put_aside(tree, conditions, outputs) {
+            Ok(()) => {
+                self.captured.as_mut().expect("just put aside").order = order;
+                Ok(())
+            }
+            Err((tree, conditions)) => Err((tree, conditions, order)),
+        }
+    }
+
+    /// A derived table in FROM: merged, or rows of its own. `source`: what is known of it otherwise.
+    pub(super) fn take_in(
+        &mut self,
+        plan: QueryPlan,
+        aside: Option<Box<Aside>>,
+        mut source: Source,
+    ) -> Result<(Tree, Vec<StarColumn>)> {
+        let plan = match aside {
+            None => plan,
+            Some(aside) => match self.fits(&aside, &plan.outputs) {
+                true => return self.merge_derived(plan, *aside, source),
+                false => {
+                    // Its columns are expressions still, and no columns of a temporary table.
+                    let types = source.columns.iter_mut().zip(&plan.outputs);
+                    types.for_each(|(column, e)| column.data_type = e.ty);
+                    let mut aside = aside;
+                    if source.view.is_some() {
+                        // What is in a view's text is not to be found in this statement's.
+                        aside.block.sources.iter_mut().for_each(Source::settle);
+                    }
+                    self.plan_put_up(plan, *aside)?
+                }
+            },
+        };
+        let plan = as_kept(plan, &mut source.columns);
+        let slot = self.block().shapes.len();
+        self.block().shapes.push(Shape::Tuple(source.columns.len()));
+        let unique = super::dependence::unique_outputs(&plan).filter(|_| source.lateral.is_none());
+        self.add_source(Source { slot, unique, derived: Some(Box::new(plan)), ..source })
+    }
+
+    /// May it be merged where it stands?
+    fn fits(&self, aside: &Aside, outputs: &[Expr]) -> bool {
+        let block = self.current_block();
+        let room = block.shapes.len() + aside.block.shapes.len() < SLOTS_MAX
+            && block.sources.len() + aside.block.sources.len() < TABLES_MAX;
+        // On the inner side of an outer join all of it is NULL at times, and its conditions belong to ON.
+        let nulls = outputs.iter().all(|e| e.own_column().is_some());
+        let inner = matches!(&aside.tree, Tree::Leaf(_) | Tree::Join { left_outer: false, .. });
+        let twice = |(i, e): (usize, &Expr)| outputs[..i].iter().any(|o| o.same(e));
+        let told_apart = !block.rolls_up || !outputs.iter().enumerate().any(twice);
+        room && told_apart && (self.inner_side == 0 || (nulls && (inner || aside.conditions.is_empty())))
+    }
+
+    /// Plans what was put aside on its own after all.
+    fn plan_put_up(&mut self, q: QueryPlan, aside: Aside) -> Result<QueryPlan> {
+        let before = self.blocks.pop().expect("inside a query block");
+        self.blocks.push(aside.block);
+        let keys = aside.order.iter().map(|o| (&o.expr, o.descending)).collect();
+        let wanted = Wanted { keys, ..Wanted::none() };
+        let planned = self.join_plan(aside.tree, aside.conditions, &wanted);
+        let block = self.blocks.pop().expect("just pushed");
+        self.blocks.push(before);
+        let (plan, in_order) = planned?;
+        let mut q = QueryPlan { plan, shapes: block.shapes, ..q };
+        if !aside.order.is_empty() && !in_order {
+            let slot = q.shapes.len();
+            q = sorted(q, aside.order, slot, None, false);
+        }
+        Ok(q)
+    }
+
+    fn merge_derived(&mut self, plan: QueryPlan, aside: Aside, source: Source) -> Result<(Tree, Vec<StarColumn>)> {
+        only_conditions_count(&aside);
+        let slot = self.block().shapes.len();
+        self.block().shapes.push(Shape::Tuple(0));
+        let lifted = |mut e: Expr| {
+            lift(&mut e, slot + 1, false);
+            e
+        };
+        let stands_for = Some(plan.outputs.into_iter().map(lifted).collect());
+        let own = aside.block.sources.iter().enumerate().filter(|(_, s)| !s.hidden);
+        let parts = own.map(|(i, _)| i + 1).collect();
+        let (Tree::Leaf(at), star) = self.add_source(Source { slot, stands_for, parts, ..source })? else {
+            unreachable!("a source is a leaf")
+        };
+        let Aside { block, mut tree, conditions, order } = aside;
+        tree.each_leaf(&mut |leaf| *leaf += at + 1);
+        tree.each_condition(&mut |e| lift(e, slot + 1, false));
+        for mut source in block.sources {
+            source.slot += slot + 1;
+            source.hidden = true;
+            source.settle();
+            source.filter = source.filter.map(lifted);
+            source.stands_for = source.stands_for.map(|exprs| exprs.into_iter().map(lifted).collect());
+            self.block().sources.push(source);
+        }
+        self.block().shapes.extend(block.shapes);
+        let conditions: Vec<Expr> = conditions.into_iter().map(lifted).collect();
+        match &mut tree {
+            _ if self.inner_side == 0 => self.block().moved.extend(conditions),
+            Tree::Leaf(leaf) => {
+                let filter = &mut self.block().sources[*leaf].filter;
+                *filter = super::all_of(filter.take().into_iter().chain(conditions).collect());
+            }
+            Tree::Join { on, .. } => on.extend(conditions),
+            Tree::Probe { .. } => unreachable!("a probe is an operand of a join"),
+        }
+        let moved = order.into_iter().map(|o| OrderKey { expr: lifted(o.expr), ..o });
+        self.block().moved_order.extend(moved);
+        Ok((tree, star))
+    }
+
+    /// ORDER BY of the one derived table that the block reads.
+    pub(super) fn moved_order(&mut self) -> Vec<OrderKey> {
+        let order = std::mem::take(&mut self.block().moved_order);
+        let block = self.current_block();
+        let alone = block.sources[0].stands_for.is_some() && block.sources[1..].iter().all(|s| s.hidden);
+        if !alone {
+            return Vec::new();
+        }
+        order.iter().for_each(|o| note_used(&block.sources, &o.expr));
+        order
+    }
+
+    /// Notes which columns of merged tables the block reads: those of the columns that it has read of what stands for them.
+    pub(super) fn note_merged(&self) {
+        let sources = &self.current_block().sources;
+        for source in sources {
+            let Some(exprs) = &source.stands_for else { continue };
+            let read = exprs.iter().zip(&source.used).filter(|(_, used)| used.get());
+            read.for_each(|(e, _)| note_used(sources, e));
+        }
+    }
+
+    /// Marks those that stand for tables that may be NULL now as such.
+    pub(super) fn null_merged(&mut self) {
+        let sources = &mut self.block().sources;
+        for at in (0..sources.len()).rev().filter(|at| at + 1 < sources.len()).collect::<Vec<_>>() {
+            if sources[at].stands_for.is_some() {
+                sources[at].nullable |= sources[at + 1].nullable;
+            }
+        }
+    }
+
+    /// What stands for a merged table whose column is that expression, and which column.
+    pub(super) fn merged_column(&self, e: &Expr) -> Option<(&Source, usize)> {
+        if matches!(e.node, Node::Const(_) | Node::Param(_)) {
+            return None;
+        }
+        let sources = self.current_block().sources.iter().filter(|s| !s.hidden);
+        let same = |own: &Expr| own.same(e) || own.own_column().is_some_and(|n| e.own_column() == Some(n));
+        let column = |s: &Source| s.stands_for.as_ref().and_then(|exprs| exprs.iter().position(same));
+        sources.filter_map(|s| Some((s, column(s)?))).next()
+    }
+}
+
+fn is_query(node: &Node) -> bool {
+    matches!(node, Node::Subquery { .. } | Node::Exists { .. } | Node::InSubquery { .. } | Node::Quantified { .. })
+}
+
+pub(super) fn note_used(sources: &[Source], e: &Expr) {
+    e.any(&mut |e| {
+        if let Node::Column { depth: 0, slot, column } = e.node
+            && let Some(source) = sources.iter().find(|s| s.slot == slot as usize)
+        {
+            source.used[column as usize].set(true);
+        }
+        false
+    });
+}

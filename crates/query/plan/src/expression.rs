@@ -1,0 +1,964 @@
+//! Expressions: syntax to typed nodes.
+
+use super::comparison::{compare_exprs, comparison};
+use super::{Planner, constant, literal, names::AliasRule};
+use crate::parameter::{self, Takes};
+use expr::aggregate::{AggregateCall, AggregateKind};
+use expr::compare::{self, CmpOp};
+use expr::error::unsupported;
+use expr::number::{ArithOp, BitOp};
+use expr::{Expr, Node, boolean_type, convert, functions, list as lists, number, wide};
+use sql::ast::{self, BinaryOp, Expr as Ast, ExprId, ExprList, TemporalKind, UnaryOp};
+use std::borrow::Cow;
+use types::collation::CollationId;
+use types::{Charset, DataType, Result, SqlError, TypeKind, Value};
+
+const VALUES_DEPRECATED: &str = "'VALUES function' is deprecated and will be removed in a future release. Please use an \
+    alias (INSERT INTO ... VALUES (...) AS alias) and replace VALUES(col) in the ON DUPLICATE KEY UPDATE clause with \
+    alias.col instead";
+
+const JSON_MERGE_DEPRECATED: &str = "'JSON_MERGE' is deprecated and will be removed in a future release. Please use \
+     JSON_MERGE_PRESERVE/JSON_MERGE_PATCH instead";
+const FOUND_ROWS_DEPRECATED: &str =
+    "FOUND_ROWS() is deprecated and will be removed in a future release. Consider using COUNT(*) instead.";
+
+const BETWEEN_DOCUMENTS: &str =
+    "This version of MySQL doesn't yet support 'comparison of JSON in the BETWEEN operator'";
+
+/// Bytes of a binary string that BIT_AND and its like take.
+const BIT_AGGREGATE_BYTES: u32 = 511;
+/// Deepest nesting of expressions and queries.
+const DEPTH_MAX: usize = 63;
+/// Functions that give strings where their arguments are strings, and MAKE_SET: they do not look whether a string is well formed.
+const NO_STRING_FUNCTIONS: [&str; 6] = ["coalesce", "ifnull", "nullif", "greatest", "least", "make_set"];
+
+impl Planner<'_> {
+    pub fn exprs(&mut self, list: ExprList) -> Result<Vec<Expr>> {
+        let parsed = self.parsed;
+        parsed.list(list).iter().map(|e| self.expr(*e)).collect()
+    }
+
+    /// The error that an ON has waited with.
+    pub(super) fn raise_late_error(&mut self) -> Result<()> {
+        self.block().late_error.take().map_or(Ok(()), Err)
+    }
+
+    /// A condition of WHERE, HAVING or the ON of an inner join.
+    pub fn condition(&mut self, id: ExprId, clause: &'static str) -> Result<Expr> {
+        let mut e = self.condition_as_written(id, clause)?;
+        self.foresee(&mut e, true);
+        Ok(e)
+    }
+
+    /// The ON of an outer join: its constants are computed once too, but not where no row asks.
+    pub fn outer_condition(&mut self, id: ExprId) -> Result<Expr> {
+        let mut e = self.condition_as_written(id, "on clause")?;
+        self.foresee(&mut e, false);
+        Ok(e)
+    }
+
+    fn condition_as_written(&mut self, id: ExprId, clause: &'static str) -> Result<Expr> {
+        let before = std::mem::replace(&mut self.clause, clause);
+        let e = self.expr_like(id, &parameter::integer_type());
+        self.clause = before;
+        let mut e = self.truth(e?);
+        if clause == "where clause" {
+            e = self.zero_dates(e);
+        }
+        Ok(e)
+    }
+
+    /// Says that a document is asked whether it is true; not of the definition of a view.
+    /// A hexadecimal literal, an ENUM or a SET is asked as a number.
+    fn truth(&mut self, e: Expr) -> Expr {
+        if e.ty.kind == TypeKind::Json && self.view_depth == 0 {
+            self.notes.push((3986, functions::json::AS_CONDITION));
+        }
+        convert::enum_number(e)
+    }
+
+    /// An expression of a clause that messages name.
+    pub fn in_clause(&mut self, id: ExprId, clause: &'static str) -> Result<Expr> {
+        let before = std::mem::replace(&mut self.clause, clause);
+        let e = self.expr(id);
+        self.clause = before;
+        e
+    }
+
+    /// An expression without aggregates.
+    pub fn plain(&mut self, id: ExprId) -> Result<Expr> {
+        let e = self.expr(id)?;
+        if e.has_aggregate() {
+            return Err(SqlError::new(1111, "Invalid use of group function"));
+        }
+        Ok(e)
+    }
+
+    /// Errors 1436 and those of what it says.
+    pub fn expr(&mut self, id: ExprId) -> Result<Expr> {
+        if let Some((used, size)) = sync::stack::overrun() {
+            return Err(types::err!(1436, used, size, size / 2));
+        }
+        let e = self.expr_as_written(id)?;
+        Ok(self.in_connection_collation(e))
+    }
+
+    /// Strings that a function makes of what has no collation have the connection's, as literals do.
+    fn in_connection_collation(&self, mut e: Expr) -> Expr {
+        let (made, wanted) = (CollationId::UTF8MB4_0900_AI_CI, self.literal_collation);
+        if wanted == made || wanted.charset() != made.charset() || e.ty.collation != made || !e.ty.kind.is_text() {
+            return e;
+        }
+        let makes = match &e.node {
+            Node::Call(f, _) => f.name != functions::COLLATE,
+            Node::Case { .. } | Node::Aggregate(_) => true,
+            _ => false,
+        };
+        if !makes || compare::coercibility(&e) != compare::COERCIBLE {
+            return e;
+        }
+        let mut is_operands = false;
+        e.children(&mut |child| is_operands |= child.ty.kind.is_text() && child.ty.collation == made);
+        if !is_operands {
+            e.ty.collation = wanted;
+            if let Node::Aggregate(call) = &mut e.node {
+                call.ty.collation = wanted;
+            }
+        }
+        e
+    }
+
+    fn expr_as_written(&mut self, id: ExprId) -> Result<Expr> {
+        let parsed = self.parsed;
+        Ok(match &parsed[id] {
+            Ast::Null => Expr::null(),
+            Ast::Bool(b) => Expr::new(
+                Node::Const(Value::Int(*b as i64)),
+                DataType { length: 1, ..DataType::new(TypeKind::BigInt).not_null() },
+            ),
+            Ast::Int(v) => integer(*v),
+            Ast::Decimal(s) => {
+                let text = parsed.bytes(*s);
+                let d = convert::parse_decimal(text);
+                // Digits before the point count as they are written, zeros alone as one.
+                let before = text.iter().take_while(|b| b.is_ascii_digit()).count() as u32;
+                let own = convert::decimal_type(&d);
+                let is_whole = d.integer_digits() > 0;
+                let digits = if is_whole { before } else { before.min(1) };
+                let precision = (digits + u32::from(d.scale())).max(own.length).min(types::Decimal::MAX_PRECISION);
+                constant(Value::Decimal(d), DataType { length: precision, ..own })
+            }
+            Ast::Float(s) => {
+                let v = Value::Bytes(Cow::Borrowed(parsed.bytes(*s))).to_f64();
+                let exact = std::str::from_utf8(parsed.bytes(*s)).ok().and_then(|t| t.parse::<f64>().ok());
+                if exact.is_none_or(f64::is_infinite) {
+                    let text = String::from_utf8_lossy(parsed.bytes(*s)).into_owned();
+                    return Err(SqlError::new(1367, format!("Illegal double '{text}' value found during parsing")));
+                }
+                let length = parsed.bytes(*s).len() as u32;
+                constant(Value::Double(v), DataType { length, ..DataType::new(TypeKind::Double) })
+            }
+            Ast::String { text, introducer } => {
+                let bytes = parsed.bytes(*text).to_vec();
+                match introducer {
+                    Some(n) => self.literal(self.as_sent(bytes), self.charset(parsed.name(*n))?),
+                    None => self.literal(self.in_connection(bytes), self.literal_collation),
+                }
+            }
+            Ast::Bytes { bytes, introducer, .. } => {
+                let bytes = parsed.bytes(*bytes).to_vec();
+                match introducer {
+                    Some(n) => literal::introduced(bytes, self.charset(parsed.name(*n))?)?,
+                    // In a numeric place it is a number: see `convert::is_hex_literal`.
+                    None => {
+                        let e = string(bytes, CollationId::BINARY);
+                        Expr { ty: e.ty.unsigned(), ..e }
+                    }
+                }
+            }
+            Ast::Temporal { kind, text, escaped } => {
+                let text = parsed.bytes(*text);
+                let (date, time) = (*kind == TemporalKind::Date, *kind == TemporalKind::Time);
+                let mode = types::SqlMode(self.env.sql_mode());
+                let zone_offset = |seconds| self.env.time_zone_offset(seconds);
+                let (e, delimiter) = match (convert::temporal_literal(date, time, text, mode, zone_offset), escaped) {
+                    (Err(_), Some(string)) => return self.expr(*string),
+                    (read, _) => read?,
+                };
+                self.literal_warnings.extend(delimiter.map(|d| d.warning(text, 1)));
+                e
+            }
+            Ast::Param(i) => self.parameter(*i as usize, &self.text_parameter(), Takes::Own),
+            Ast::Local(local) => self.local(*local),
+            Ast::Column { schema, table, column } => self.column(*schema, *table, *column)?,
+            Ast::UserVar(name) => {
+                self.unsteady = true;
+                let name = parsed.name(*name).to_ascii_lowercase();
+                let from_file = self.file_variables.iter().find(|(n, _)| *n == name);
+                let ty = from_file.map_or_else(|| self.env.user_variable(&name).1, |(_, ty)| *ty);
+                Expr::new(Node::UserVariable(name), variable_type(ty))
+            }
+            Ast::AssignUserVar { name, value } => {
+                self.unsteady = true;
+                let e = self.expr(*value)?;
+                // Variables have integers of one size.
+                let kind = if e.ty.kind.is_integer() { TypeKind::BigInt } else { e.ty.kind };
+                let ty = DataType { kind, zerofill: false, ..e.ty };
+                Expr::new(Node::SetUserVariable(parsed.name(*name).to_ascii_lowercase(), Box::new(e)), ty)
+            }
+            Ast::SystemVar { scope, base, name } => {
+                let global = match scope {
+                    ast::VarScope::Unspecified => None,
+                    ast::VarScope::Session => Some(false),
+                    _ => Some(true),
+                };
+                let name = match base {
+                    Some(b) => format!("{}.{}", parsed.name(*b), parsed.name(*name)),
+                    None => parsed.name(*name).to_string(),
+                };
+                let (_, ty) = self.env.system_variable(global, &name)?;
+                self.notes.extend(self.env.deprecated_variable(&name).map(|text| (1287, text)));
+                let tag = match global {
+                    None => "",
+                    Some(true) => "global",
+                    Some(false) => "session",
+                };
+                let args =
+                    vec![string(name.into_bytes(), self.literal_collation), string(tag.into(), self.literal_collation)];
+                Expr::new(Node::Call(functions::system_variable(), args), ty)
+            }
+            Ast::Unary { op, operand } => {
+                let e = match op {
+                    UnaryOp::Plus | UnaryOp::Neg => self.expr_like(*operand, &parameter::double_type())?,
+                    UnaryOp::Not => self.expr_like(*operand, &parameter::integer_type())?,
+                    UnaryOp::BitNot | UnaryOp::Binary => self.expr_like(*operand, &parameter::binary_type())?,
+                };
+                match op {
+                    UnaryOp::Plus => e,
+                    UnaryOp::Neg => negate(e),
+                    UnaryOp::Not => not(self.truth(e)),
+                    UnaryOp::BitNot => {
+                        let binary = number::are_binary(&e, &e, true);
+                        let e = if binary { e } else { convert::bit_number(convert::enum_number(e)) };
+                        let ty = match binary {
+                            true => number::binary_type(&e.ty, &e.ty),
+                            false => number::bits_type(&e.ty, &e.ty),
+                        };
+                        Expr::new(Node::BitNot(Box::new(e)), ty)
+                    }
+                    UnaryOp::Binary => {
+                        let ty = DataType {
+                            nullable: e.ty.nullable,
+                            ..DataType::string(TypeKind::VarBinary, e.ty.length, CollationId::BINARY)
+                        };
+                        Expr::new(Node::Cast(Box::new(e)), ty)
+                    }
+                }
+            }
+            Ast::Binary { op, left, right } => self.binary(*op, *left, *right)?,
+            connective @ (Ast::And(list) | Ast::Or(list)) => {
+                let integer = parameter::integer_type();
+                let list: Result<Vec<Expr>> = parsed.list(*list).iter().map(|e| self.expr_like(*e, &integer)).collect();
+                let list: Vec<Expr> = list?.into_iter().map(|e| self.truth(e)).collect();
+                let ty = boolean_type(list.iter().any(|e| e.ty.nullable));
+                Expr::new(if matches!(connective, Ast::And(_)) { Node::And(list) } else { Node::Or(list) }, ty)
+            }
+            Ast::Is { operand, negated, test } => {
+                let operand = self.expr(*operand)?;
+                if !negated && *test == ast::Truth::Null && self.is_auto_null(&operand) {
+                    let last = functions::call("last_insert_id", Vec::new())?.expect("a function that there is");
+                    return compare_exprs(CmpOp::Eq, operand, last);
+                }
+                let asks_null = matches!(test, ast::Truth::Null | ast::Truth::Unknown);
+                let operand = Box::new(if asks_null { operand } else { self.truth(operand) });
+                let node = match test {
+                    ast::Truth::Null | ast::Truth::Unknown => Node::IsNull { negated: *negated, operand },
+                    ast::Truth::True => Node::IsTruth { negated: *negated, truth: true, operand },
+                    ast::Truth::False => Node::IsTruth { negated: *negated, truth: false, operand },
+                };
+                Expr::new(node, boolean_type(false))
+            }
+            Ast::Like { operand, negated, pattern, escape } => {
+                let (a, b) = (self.expr(*operand)?, self.expr(*pattern)?);
+                let escape = escape.map(|e| self.expr(e)).transpose()?;
+                let all: Vec<&Expr> = [&a, &b].into_iter().chain(&escape).collect();
+                let collation = compare::collation_for(&all, "like")?;
+                let (a, b) = (compare::in_charset(a, collation), compare::in_charset(b, collation));
+                let escape = match escape {
+                    None => Some('\\'),
+                    Some(e) => match e.node {
+                        Node::Const(Value::Bytes(b)) => {
+                            let text = String::from_utf8_lossy(&b).into_owned();
+                            let mut chars = text.chars();
+                            let first = chars.next();
+                            if chars.next().is_some() {
+                                return Err(SqlError::new(1210, "Incorrect arguments to ESCAPE"));
+                            }
+                            first
+                        }
+                        Node::Const(Value::Null) => Some('\\'),
+                        _ => return Err(SqlError::new(1210, "Incorrect arguments to ESCAPE")),
+                    },
+                };
+                let nullable = a.ty.nullable || b.ty.nullable;
+                let node = Node::Like { negated: *negated, operands: Box::new([a, b]), escape, collation };
+                Expr::new(node, boolean_type(nullable))
+            }
+            Ast::Regexp { operand, negated, pattern } => {
+                let (a, b) = (self.expr(*operand)?, self.expr(*pattern)?);
+                let found = self.native("regexp_like", vec![a, b])?;
+                if *negated { not(found) } else { found }
+            }
+            Ast::Between { operand, negated, low, high } => {
+                let operands = self.alike(&[*operand, *low, *high], &self.text_parameter())?;
+                let [e, low, high]: [Expr; 3] = operands.try_into().expect("three operands");
+                let is_document = |e: &&Expr| e.ty.kind == TypeKind::Json;
+                let [e, low, high] = match [&e, &low, &high].iter().any(is_document) {
+                    true => {
+                        self.literal_warnings.push((1235, BETWEEN_DOCUMENTS.to_string()));
+                        functions::json::between([e, low, high])
+                    }
+                    false => [e, low, high],
+                };
+                let (low, high) = (self.beside_bound(low, &e)?, self.beside_bound(high, &e)?);
+                let (low, high) = (compare::beside_moment(low, &e), compare::beside_moment(high, &e));
+                let (e, low, high) = compare::times_as_texts(e, low, high);
+                let collation = compare::collation_for(&[&e, &low, &high], "between")?;
+                let [e, low, high] = compare::in_one_domain([e, low, high]);
+                let (low, high) = (compare::adapt(low, &e), compare::adapt(high, &e));
+                let [e, low, high] = [e, low, high].map(|e| compare::in_charset(e, collation));
+                let nullable = e.ty.nullable || low.ty.nullable || high.ty.nullable;
+                let node = Node::Between { negated: *negated, operands: Box::new([e, low, high]), collation };
+                Expr::new(node, boolean_type(nullable))
+            }
+            Ast::InList { operand, negated, list } => {
+                if let Ast::Row(members) = &parsed[*operand] {
+                    return self.row_in(*members, *list, *negated);
+                }
+                let all: Vec<ExprId> = std::iter::once(operand).chain(parsed.list(*list)).copied().collect();
+                let mut list = self.alike(&all, &self.text_parameter())?;
+                let e = list.remove(0);
+                // A document makes documents of all, not numbers.
+                let has_document = list.iter().chain([&e]).any(|e| e.ty.kind == TypeKind::Json);
+                // Nothing is known of a decimal literal that was lifted, but that it is not NULL.
+                let is_number = |i: &Expr| i.ty.kind.is_numeric() || i.ty.kind == TypeKind::Null && !i.ty.nullable;
+                let are_numbers = !has_document && list.iter().all(is_number);
+                if !are_numbers && e.members().is_some() && list.iter().any(is_number) {
+                    return super::rows::listed_each(e, list, *negated);
+                }
+                let (e, list) = compare::text_in_moments(e, list);
+                let e = if list.len() > 1 { compare::year_in_texts(e, &list) } else { e };
+                let e = if are_numbers { convert::number_of_long(e) } else { e };
+                // Beside numbers a hexadecimal literal is one, and an ENUM or a SET.
+                let e = if are_numbers { convert::enum_number(e) } else { e };
+                for i in &list {
+                    self.note_listed(i, &e)?;
+                }
+                let is_one = list.len() == 1;
+                let list: Vec<Expr> = list
+                    .into_iter()
+                    // A YEAR is not compared with years of two digits here.
+                    .map(|i| match e.ty.kind {
+                        _ if has_document => i,
+                        TypeKind::Year if !is_one => i,
+                        TypeKind::Time
+                            if constant::is_text(&i) && matches!(i.node, Node::Const(_) | Node::Param(_)) =>
+                        {
+                            compare::listed_time(i)
+                        }
+                        _ => compare::adapt(compare::beside_moment(i, &e), &e),
+                    })
+                    .collect();
+                let list = list.into_iter().map(|i| if is_one { compare::near_float(i, &e) } else { i }).collect();
+                let (e, list) = functions::json::in_one_domain(e, list);
+                let mut all = vec![&e];
+                all.extend(list.iter());
+                let collation = compare::collation_for(&all, if list.len() == 1 { "=" } else { " IN " })?;
+                let nullable = e.ty.nullable || list.iter().any(|e| e.ty.nullable);
+                let e = compare::in_charset(e, collation);
+                let list = list.into_iter().map(|e| compare::in_charset(e, collation)).collect();
+                let list = self.once_listed(&e, list);
+                let kept = if lists::is_kept(&list) { self.next_once() } else { 0 };
+                let node = Node::In { negated: *negated, operand: Box::new(e), list, collation, kept };
+                Expr::new(node, boolean_type(nullable))
+            }
+            Ast::InQuery { operand, negated, query } => self.in_query(*operand, *query, *negated)?,
+            Ast::Quantified { op, all, left, query } => self.quantified(*op, *all, *left, *query)?,
+            Ast::Exists(q) => {
+                let query = self.joined_subquery(*q, 0)?;
+                Expr::new(Node::Exists { negated: false, query }, boolean_type(false))
+            }
+            Ast::Subquery(q) => self.query_row(*q, 1)?.pop().expect("one column"),
+            Ast::Row(list) if list.len() == 1 => self.expr(parsed.list(*list)[0])?,
+            Ast::Row(list) => {
+                let _ = list;
+                return Err(SqlError::new(1241, "Operand should contain 1 column(s)"));
+            }
+            Ast::Case { operand, whens, otherwise } => {
+                let text = self.text_parameter();
+                self.case_of(*operand, parsed.list(*whens), *otherwise, &text)?
+            }
+            Ast::Call { schema, name, args } => self.call_of(*schema, *name, *args, &self.text_parameter())?,
+            Ast::Builtin { func, args } => {
+                let args = self.builtin_args(*func, *args, &self.text_parameter())?;
+                self.builtin(*func, args)?
+            }
+            Ast::Aggregate { func, distinct, args } => {
+                let (first_read, over) = (self.outer_reads.len(), self.over);
+                let e = self.aggregate(*func, *distinct, *args)?;
+                // A window function is of the query that it stands in.
+                if over { e } else { self.of_its_query(e, first_read) }
+            }
+            Ast::CountStar => AggregateCall::expr(AggregateKind::Count, false, Vec::new())?,
+            Ast::GroupConcat(g) => {
+                let first_read = self.outer_reads.len();
+                let args = self.aggregate_args(g.args, &self.text_parameter())?;
+                // Any column may give the order.
+                let shown = self.block().shown.take();
+                let order: Result<Vec<(Expr, bool)>> =
+                    g.order.iter().map(|o| Ok((self.concat_key(o.expr, &args)?, o.descending))).collect();
+                self.block().shown = shown;
+                let order = order?;
+                let number = |e: Expr| if e.members().is_some() { convert::enum_number(e) } else { e };
+                let order = order.into_iter().map(|(e, descending)| (number(e), descending)).collect();
+                let separator = g.separator.map_or(b",".to_vec(), |s| parsed.bytes(s).to_vec());
+                let most = self.env.system_variable(None, "group_concat_max_len").map_or(1024, |(v, _)| v.to_u64());
+                let e = AggregateCall::group_concat(args, g.distinct, order, separator, most)?;
+                self.of_its_query(e, first_read)
+            }
+            Ast::Window(call) => self.window_call(id, call)?,
+            Ast::Cast(cast) => self.cast(cast)?,
+            Ast::ConvertUsing { operand, charset } => {
+                let e = self.expr(*operand)?;
+                let collation = self.charset(parsed.name(*charset))?;
+                let ty = match e.ty.kind.is_blob() {
+                    true => functions::long_text(e.ty.max_bytes().min(u32::MAX.into()) as u32, collation),
+                    false => DataType::string(TypeKind::VarChar, e.ty.length, collation),
+                };
+                let strict = types::SqlMode(self.env.sql_mode()).is_strict();
+                let ty = DataType { nullable: e.ty.nullable || strict, ..ty };
+                Expr::new(Node::Cast(Box::new(e)), ty)
+            }
+            Ast::Collate { operand, collation } => {
+                let e = self.expr(*operand)?;
+                let name = parsed.name(*collation);
+                let Some(id) = CollationId::by_name(name) else {
+                    return Err(SqlError::new(1273, format!("Unknown collation: '{name}'")));
+                };
+                let is_null = matches!(e.node, Node::Const(Value::Null));
+                let own = if is_null { Charset::Binary } else { e.ty.collation.charset() };
+                if (is_null || e.ty.kind.is_text() || e.ty.kind.is_bytes()) && id.charset() != own {
+                    let set = own.name();
+                    return Err(SqlError::new(
+                        1253,
+                        format!("COLLATION '{name}' is not valid for CHARACTER SET '{set}'"),
+                    ));
+                }
+                let is_list = matches!(e.ty.kind, TypeKind::Enum | TypeKind::Set);
+                let kind = if e.ty.kind.is_text() && !is_list { e.ty.kind } else { TypeKind::VarChar };
+                let ty = DataType { kind, collation: id, ..e.ty };
+                Expr::new(Node::Call(functions::collate(), vec![e]), ty)
+            }
+            Ast::DateArith { subtract, date, amount, unit } => {
+                let (date, amount) = self.date_and_amount(*date, *amount, *unit)?;
+                functions::temporal::add_interval(date, amount, *unit, *subtract)
+            }
+            Ast::Extract { unit, operand } => {
+                let moment = parameter::moment_type(TypeKind::DateTime);
+                functions::temporal::extract(self.expr_like(*operand, &moment)?, *unit)
+            }
+            Ast::TimestampAdd { unit, amount, date } => {
+                let (date, amount) = self.date_and_amount(*date, *amount, *unit)?;
+                functions::temporal::add_interval(date, amount, *unit, false)
+            }
+            Ast::TimestampDiff { unit, from, to } => {
+                let moment = parameter::moment_type(TypeKind::DateTime);
+                let (from, to) = (self.expr_like(*from, &moment)?, self.expr_like(*to, &moment)?);
+                functions::temporal::difference(from, to, *unit)
+            }
+            Ast::GetFormat { kind, format } => functions::temporal::get_format(*kind, self.expr(*format)?),
+            Ast::Trim { side, remove, operand } => {
+                let name = match side {
+                    ast::TrimSide::Both => "trim",
+                    ast::TrimSide::Leading => "ltrim",
+                    ast::TrimSide::Trailing => "rtrim",
+                };
+                let mut args = vec![self.expr(*operand)?];
+                if let Some(r) = remove {
+                    args.push(self.expr(*r)?);
+                }
+                self.native(name, args)?
+            }
+            Ast::Char { args, charset } => {
+                let args = self.arguments("char", *args, &self.text_parameter())?;
+                let mut e = self.native("char", args)?;
+                if let Some(c) = charset {
+                    let collation = self.charset(parsed.name(*c))?;
+                    let ty = DataType { kind: TypeKind::VarChar, collation, ..e.ty };
+                    e = match collation.is_binary() {
+                        true => Expr { ty, ..e },
+                        // Filled up to whole characters, which they have to be.
+                        false => {
+                            let strict = types::SqlMode(self.env.sql_mode()).is_strict();
+                            Expr::new(Node::Cast(Box::new(e)), DataType { nullable: ty.nullable || strict, ..ty })
+                        }
+                    };
+                }
+                e
+            }
+            Ast::WeightString { operand, form } => functions::weight_string(self.expr(*operand)?, *form),
+            Ast::Match { .. } => return Err(SqlError::new(1191, "Can't find FULLTEXT index matching the column list")),
+            Ast::JsonValue(call) => self.json_value(call)?,
+            // Of a VALUES clause: what stores rows takes it as it is.
+            Ast::DefaultValue => return Err(types::err!(3943)),
+            Ast::DefaultOf(column) => {
+                let e = self.expr(*column)?;
+                self.default_of(e, *column)?
+            }
+            Ast::ValuesOf(column) => {
+                let Some(slot) = self.block().values_slot else {
+                    let e = self.expr(*column)?;
+                    return Ok(Expr { ty: e.ty, ..Expr::null() });
+                };
+                self.notes.push((1287, VALUES_DEPRECATED));
+                // A column of the table, whatever else has that name.
+                let others = self.block().sources.split_off(1);
+                let e = self.expr(*column);
+                self.block().sources.extend(others);
+                at_slot(e?, slot)
+            }
+        })
+    }
+
+    /// `sql_auto_is_null`, and the column that it speaks of: of the row inserted last, the value looks NULL.
+    fn is_auto_null(&self, e: &Expr) -> bool {
+        let Node::Column { depth: 0, slot, column } = e.node else { return false };
+        let is_counted = |s: &super::names::Source| {
+            let c = s.table.as_ref().map(|t| &t.columns[column as usize]);
+            c.is_some_and(|c| c.auto_increment)
+        };
+        self.flag("sql_auto_is_null")
+            && self.current_block().sources.iter().any(|s| s.slot == slot as usize && is_counted(s))
+    }
+
+    /// An operand of a comparison: rows are refused here, nesting is bounded.
+    pub(super) fn operand(&mut self, id: ExprId) -> Result<Expr> {
+        if self.blocks.len() > DEPTH_MAX {
+            return Err(SqlError::new(1473, "Too high level of nesting for select"));
+        }
+        self.expr(id)
+    }
+
+    fn binary(&mut self, op: BinaryOp, left: ExprId, right: ExprId) -> Result<Expr> {
+        if let Some(op) = comparison(op) {
+            if let Some(compared) = self.row_comparison(op, left, right)? {
+                return Ok(compared);
+            }
+            let (a, b) = self.two_alike(left, right, &self.text_parameter())?;
+            if op == CmpOp::NullSafeEq {
+                self.note_null_safe([&a, &b]);
+            }
+            let a = self.beside_column(compare::time_beside(a, &b), &b)?;
+            let b = self.beside_column(compare::time_beside(b, &a), &a)?;
+            return compare_exprs(op, a, b);
+        }
+        let (a, b) = self.operator_args(op, left, right)?;
+        self.operation(op, a, b)
+    }
+
+    /// A call of a native function; arguments that take the type of each other are like `like` where none has one.
+    pub(super) fn call_of(
+        &mut self,
+        schema: Option<ast::Name>,
+        name: ast::Name,
+        args: ExprList,
+        like: &DataType,
+    ) -> Result<Expr> {
+        let parsed = self.parsed;
+        let text = parsed.name(name);
+        if let Some(schema) = schema {
+            return Err(no_function(Some(parsed.name(schema)), text));
+        }
+        if text.eq_ignore_ascii_case("found_rows") {
+            self.notes.push((1287, FOUND_ROWS_DEPRECATED));
+        }
+        if text.eq_ignore_ascii_case("json_merge") {
+            self.notes.push((1287, JSON_MERGE_DEPRECATED));
+        }
+        if text.eq_ignore_ascii_case("name_const") {
+            self.check_name_const(parsed.list(args))?;
+        }
+        let mut args = self.arguments(text, args, like)?;
+        if args.len() != 1 && ["ltrim", "rtrim"].iter().any(|name| text.eq_ignore_ascii_case(name)) {
+            // What is to be removed is named by TRIM alone.
+            return Err(functions::wrong_count(text));
+        }
+        if let ([a, b], true) = (&args[..], text.eq_ignore_ascii_case("nullif")) {
+            self.note_literal(b, a)?;
+            compare::collation_for(&[a, b], "nullif")?;
+            args[1] = compare_exprs(CmpOp::Eq, a.clone(), b.clone())?;
+        }
+        let e = self.native(text, args)?;
+        self.unsteady |= e.any(&mut |e| matches!(&e.node, Node::Call(f, _) if f.volatile));
+        Ok(e)
+    }
+
+    /// An operator that is no comparison.
+    pub(super) fn operation(&mut self, op: BinaryOp, a: Expr, b: Expr) -> Result<Expr> {
+        let (a, b) = (wide::plain(a), wide::plain(b));
+        let increment = self.div_increment;
+        let arith = |op: ArithOp, a: Expr, b: Expr| {
+            let (a, b) = (convert::arith_number(a), convert::arith_number(b));
+            // A wide column is wide whatever it was made of.
+            let [x, y] = [&a, &b].map(|e| match (&e.node, e.ty.kind) {
+                (Node::Column { .. }, TypeKind::BigInt) => DataType { length: 20, ..e.ty },
+                _ => e.ty,
+            });
+            let ty = number::arith_type(op, &x, &y);
+            let ty = if op == ArithOp::Div { number::with_div_increment(ty, increment) } else { ty };
+            Expr::new(Node::Arith(op, Box::new(a), Box::new(b)), ty)
+        };
+        let bits = |op: BitOp, a: Expr, b: Expr| {
+            let shift = matches!(op, BitOp::ShiftLeft | BitOp::ShiftRight);
+            if number::are_binary(&a, &b, shift) {
+                let b = if shift { convert::enum_number(b) } else { b };
+                let ty = number::binary_type(&a.ty, &b.ty);
+                return Expr::new(Node::Bits(op, Box::new(a), Box::new(b)), ty);
+            }
+            let [a, b] = [a, b].map(|e| convert::bit_number(convert::enum_number(e)));
+            let ty = number::bits_type(&a.ty, &b.ty);
+            Expr::new(Node::Bits(op, Box::new(a), Box::new(b)), ty)
+        };
+        Ok(match op {
+            BinaryOp::Add => arith(ArithOp::Add, a, b),
+            BinaryOp::Sub => arith(ArithOp::Sub, a, b),
+            BinaryOp::Mul => arith(ArithOp::Mul, a, b),
+            BinaryOp::Div => arith(ArithOp::Div, a, b),
+            BinaryOp::IntDiv => arith(ArithOp::IntDiv, a, b),
+            BinaryOp::Mod => arith(ArithOp::Mod, a, b),
+            BinaryOp::BitOr => bits(BitOp::Or, a, b),
+            BinaryOp::BitAnd => bits(BitOp::And, a, b),
+            BinaryOp::BitXor => bits(BitOp::Xor, a, b),
+            BinaryOp::ShiftLeft => bits(BitOp::ShiftLeft, a, b),
+            BinaryOp::ShiftRight => bits(BitOp::ShiftRight, a, b),
+            BinaryOp::Xor => {
+                let (a, b) = (self.truth(a), self.truth(b));
+                let ty = boolean_type(a.ty.nullable || b.ty.nullable);
+                Expr::new(Node::Xor(Box::new(a), Box::new(b)), ty)
+            }
+            BinaryOp::Concat => self.native("concat", vec![a, b])?,
+            BinaryOp::SoundsLike => {
+                let (a, b) = (self.native("soundex", vec![a])?, self.native("soundex", vec![b])?);
+                return compare_exprs(CmpOp::Eq, a, b);
+            }
+            BinaryOp::MemberOf => functions::json::member_of(a, b),
+            BinaryOp::JsonExtract => self.native("json_extract", vec![a, b])?,
+            BinaryOp::JsonUnquoteExtract => {
+                let found = self.native("json_extract", vec![a, b])?;
+                self.native("json_unquote", vec![found])?
+            }
+            _ => unreachable!("comparisons are done"),
+        })
+    }
+
+    /// A native function that is there.
+    pub fn native(&self, name: &str, args: Vec<Expr>) -> Result<Expr> {
+        let mut e = functions::call(name, args)?.ok_or_else(|| no_function(self.env.database(), name))?;
+        // A strict mode makes strings that are not well formed NULL; MAKE_SET alone does not look.
+        if let Node::Call(function, _) = &e.node
+            && e.ty.kind.is_bytes()
+            && !NO_STRING_FUNCTIONS.contains(&function.name)
+        {
+            e.ty.nullable |= types::SqlMode(self.env.sql_mode()).is_strict();
+        }
+        Ok(e)
+    }
+
+    pub(super) fn builtin(&mut self, func: ast::Builtin, args: Vec<Expr>) -> Result<Expr> {
+        use ast::Builtin::*;
+        match func {
+            If => {
+                let [condition, then, other]: [Expr; 3] = args.try_into().map_err(|_| functions::wrong_count("IF"))?;
+                return case(vec![(functions::json::as_number(condition), then)], Some(Box::new(other)));
+            }
+            Mod => {
+                let [a, b]: [Expr; 2] = args.try_into().map_err(|_| functions::wrong_count("MOD"))?;
+                let (a, b) = (convert::arith_number(a), convert::arith_number(b));
+                let ty = number::arith_type(ArithOp::Mod, &a.ty, &b.ty);
+                return Ok(Expr::new(Node::Arith(ArithOp::Mod, Box::new(a), Box::new(b)), ty));
+            }
+            Grouping => return Ok(super::group::grouping_call(args)),
+            _ => {}
+        }
+        self.native(func.name(), args)
+    }
+
+    fn aggregate_args(&mut self, args: ExprList, like: &DataType) -> Result<Vec<Expr>> {
+        let over = std::mem::take(&mut self.over);
+        let rule = std::mem::replace(&mut self.block().alias_rule, AliasRule::Never);
+        let windows = std::mem::take(&mut self.block().windows_in);
+        let args: Result<Vec<Expr>> = self.parsed.list(args).iter().map(|e| self.expr_like(*e, like)).collect();
+        self.block().alias_rule = rule;
+        self.block().windows_in = windows;
+        let args = args?;
+        if !over && args.iter().any(Expr::has_aggregate) {
+            return Err(SqlError::new(1111, "Invalid use of group function"));
+        }
+        Ok(args)
+    }
+
+    fn aggregate(&mut self, func: ast::Aggregate, distinct: bool, args: ExprList) -> Result<Expr> {
+        use ast::Aggregate as A;
+        let like = match func {
+            A::Sum | A::Avg => parameter::double_type(),
+            A::StdPop | A::StdSamp | A::VarPop | A::VarSamp => parameter::decimal_type(),
+            A::BitAnd | A::BitOr | A::BitXor => {
+                DataType::string(TypeKind::VarBinary, BIT_AGGREGATE_BYTES, CollationId::BINARY)
+            }
+            _ => self.text_parameter(),
+        };
+        let args = self.aggregate_args(args, &like)?;
+        let kind = match func {
+            A::Count => AggregateKind::Count,
+            A::Sum => AggregateKind::Sum,
+            A::Min => AggregateKind::Min,
+            A::Max => AggregateKind::Max,
+            A::Avg => AggregateKind::Avg,
+            A::BitAnd => AggregateKind::BitAnd,
+            A::BitOr => AggregateKind::BitOr,
+            A::BitXor => AggregateKind::BitXor,
+            A::StdPop => AggregateKind::StdPop,
+            A::StdSamp => AggregateKind::StdSamp,
+            A::VarPop => AggregateKind::VarPop,
+            A::VarSamp => AggregateKind::VarSamp,
+            A::JsonArrayAgg => AggregateKind::JsonArray,
+            A::JsonObjectAgg => AggregateKind::JsonObject,
+        };
+        let mut e = AggregateCall::expr(kind, distinct, args)?;
+        if kind == AggregateKind::Avg
+            && let Node::Aggregate(call) = &mut e.node
+        {
+            e.ty = number::with_div_increment(e.ty, self.div_increment);
+            call.ty = e.ty;
+        }
+        if let (AggregateKind::Min | AggregateKind::Max, Node::Aggregate(call)) = (kind, &mut e.node) {
+            call.quiet = self.block().sums_alone;
+        }
+        Ok(e)
+    }
+
+    /// A key of GROUP_CONCAT's ORDER BY; a number is the place of an argument. Error 1054.
+    fn concat_key(&mut self, id: ExprId, args: &[Expr]) -> Result<Expr> {
+        let Ast::Int(place) = self.parsed[id] else { return self.plain(id) };
+        let named = place.checked_sub(1).and_then(|i| args.get(usize::try_from(i).ok()?));
+        named.cloned().ok_or_else(|| types::err!(1054, place, "order clause"))
+    }
+
+    pub(super) fn charset(&self, name: &str) -> Result<CollationId> {
+        match Charset::by_name(name) {
+            Some(c) => Ok(CollationId::default_of(c)),
+            None => Err(SqlError::new(1115, format!("Unknown character set: '{name}'"))),
+        }
+    }
+
+    fn json_value(&mut self, call: &ast::JsonValue) -> Result<Expr> {
+        let (doc, path) = (self.expr(call.doc)?, self.expr(call.path)?);
+        if let Node::Const(Value::Bytes(text)) = &path.node {
+            functions::json::read_path(&String::from_utf8_lossy(text))?;
+        }
+        let ty = match call.returning {
+            Some(to) => {
+                let ty = self.cast_type(to, &DataType { length: 512, ..doc.ty })?;
+                match to {
+                    ast::CastType::Char { charset: None, .. } => {
+                        DataType { collation: CollationId::UTF8MB4_0900_BIN, ..ty }
+                    }
+                    _ => ty,
+                }
+            }
+            None => DataType::string(TypeKind::VarChar, 512, CollationId::UTF8MB4_0900_BIN),
+        };
+        let mut response = |r: ast::JsonOnResponse| -> Result<(u8, Expr)> {
+            Ok(match r {
+                ast::JsonOnResponse::Implicit | ast::JsonOnResponse::Null => (0, Expr::null()),
+                ast::JsonOnResponse::Error => (1, Expr::null()),
+                ast::JsonOnResponse::Default(e) => (2, self.expr(e)?),
+            })
+        };
+        let (empty, error) = (response(call.on_empty)?, response(call.on_error)?);
+        Ok(functions::json::json_value(doc, path, ty, empty, error))
+    }
+
+    /// Error 1210 unless NAME_CONST has a literal for a name, and one for a value, with a sign or a collation.
+    fn check_name_const(&self, args: &[ExprId]) -> Result<()> {
+        let is_literal = |id: ExprId| {
+            use Ast::{Bytes, Decimal, Float, Int, Null, Param, String};
+            matches!(self.parsed[id], Null | Int(_) | Decimal(_) | Float(_) | String { .. } | Bytes { .. } | Param(_))
+        };
+        match args {
+            [name, value] if !is_literal(*name) || !is_literal(value_of(&self.parsed[*value], *value)) => {
+                Err(types::err!(1210, "NAME_CONST"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// DEFAULT(`of`), of which `e` was made. Error 1364, also for the alias of an expression.
+    fn default_of(&mut self, e: Expr, of: ExprId) -> Result<Expr> {
+        let raw = e.raw();
+        let Node::Column { depth: 0, slot, column } = raw else {
+            return match &self.parsed[of] {
+                Ast::Column { column, .. } => Err(types::err!(1364, self.parsed.name(*column))),
+                _ => Err(SqlError::new(1064, "You have an error in your SQL syntax near 'DEFAULT'")),
+            };
+        };
+        let source = self.block().sources.iter().find(|s| s.slot == *slot as usize);
+        let Some(table) = source.and_then(|s| s.table.clone()) else {
+            return Err(unsupported("DEFAULT of a derived column"));
+        };
+        column_default(&table, *column as usize)
+    }
+}
+
+/// A column's default as an expression; 1364 when it has none.
+pub fn column_default(table: &catalog::Table, column: usize) -> Result<Expr> {
+    let c = &table.columns[column];
+    match &c.default {
+        catalog::ColumnDefault::Value(v) => Ok(Expr::new(Node::Const(v.clone()), c.data_type)),
+        catalog::ColumnDefault::Now => Ok(Expr::new(Node::Now(c.data_type.decimals), c.data_type)),
+        // DEFAULT(c) of a default expression is refused by MySQL too.
+        catalog::ColumnDefault::Expression(_) => Err(types::err!(3773)),
+        catalog::ColumnDefault::None if c.generated.is_some() => Err(types::err!(3773)),
+        catalog::ColumnDefault::None => {
+            Err(SqlError::new(1364, format!("Field '{}' doesn't have a default value", c.name)))
+        }
+    }
+}
+
+/// The expression with its own columns read from `slot`.
+pub fn at_slot(mut e: Expr, to: usize) -> Expr {
+    if let Node::Column { depth: 0, slot, .. } = &mut e.node {
+        *slot = to as u16;
+    }
+    e.children_mut(&mut |c| *c = at_slot(std::mem::replace(c, Expr::null()), to));
+    e
+}
+
+/// Does MySQL have a spatial function of this name?
+fn is_spatial(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name.starts_with("st_")
+        || name.starts_with("mbr")
+        || matches!(
+            name.as_str(),
+            "point"
+                | "linestring"
+                | "polygon"
+                | "multipoint"
+                | "multilinestring"
+                | "multipolygon"
+                | "geometrycollection"
+                | "geomcollection"
+        )
+}
+
+#[cold]
+fn no_function(database: Option<&str>, name: &str) -> SqlError {
+    if is_spatial(name) {
+        return expr::error::unsupported("spatial functions");
+    }
+    match database {
+        Some(d) => SqlError::new(1305, format!("FUNCTION {d}.{name} does not exist")),
+        None => SqlError::new(1305, format!("FUNCTION {name} does not exist")),
+    }
+}
+
+pub fn constant(v: Value<'static>, ty: DataType) -> Expr {
+    Expr::new(Node::Const(v), ty.not_null())
+}
+
+pub fn integer(v: u64) -> Expr {
+    let length = v.checked_ilog10().unwrap_or(0) + 1;
+    let ty = DataType { length: length + 1, ..DataType::new(TypeKind::BigInt) };
+    match i64::try_from(v) {
+        Ok(i) => constant(Value::Int(i), ty),
+        Err(_) => constant(Value::UInt(v), DataType { length, ..ty }.unsigned()),
+    }
+}
+
+pub fn string(bytes: Vec<u8>, collation: CollationId) -> Expr {
+    let kind = if collation.is_binary() { TypeKind::VarBinary } else { TypeKind::VarChar };
+    let length = collation.charset().char_count(&bytes);
+    constant(Value::Bytes(Cow::Owned(bytes)), DataType::string(kind, length as u32, collation))
+}
+
+pub fn not(e: Expr) -> Expr {
+    let ty = boolean_type(e.ty.nullable);
+    match e.node {
+        Node::Exists { negated, query } => Expr::new(Node::Exists { negated: !negated, query }, ty),
+        Node::InSubquery { negated, operands, query, collations } => {
+            Expr::new(Node::InSubquery { negated: !negated, operands, query, collations }, ty)
+        }
+        Node::In { negated, operand, list, collation, kept } => {
+            Expr::new(Node::In { negated: !negated, operand, list, collation, kept }, ty)
+        }
+        Node::IsNull { negated, operand } => Expr::new(Node::IsNull { negated: !negated, operand }, ty),
+        node => Expr::new(Node::Not(Box::new(Expr { node, ty: e.ty })), ty),
+    }
+}
+
+pub(super) fn negate(e: Expr) -> Expr {
+    let e = convert::function_number(e);
+    match e.node {
+        Node::Const(Value::Int(v)) if v >= 0 => constant(Value::Int(-v), e.ty),
+        // MySQL takes the number for one beyond the signed integers, and makes it a DECIMAL.
+        Node::Const(Value::Int(v)) => {
+            let d = Value::UInt(v.unsigned_abs()).to_decimal();
+            constant(Value::Decimal(d), convert::decimal_type(&d))
+        }
+        Node::Const(Value::UInt(v)) if v == 1 << 63 => {
+            constant(Value::Int(i64::MIN), DataType { length: 20, ..DataType::new(TypeKind::BigInt) })
+        }
+        Node::Const(Value::UInt(v)) => {
+            let d = Value::UInt(v).to_decimal();
+            constant(Value::Decimal(d.neg()), convert::decimal_type(&d))
+        }
+        _ => {
+            let ty = number::negate_type(&e.ty);
+            Expr::new(Node::Neg(Box::new(e)), ty)
+        }
+    }
+}
+
+/// CASE and IF: the result's type is what all branches have in common.
+pub fn case(whens: Vec<(Expr, Expr)>, otherwise: Option<Box<Expr>>) -> Result<Expr> {
+    let mut results: Vec<&Expr> = whens.iter().map(|(_, t)| t).collect();
+    results.extend(otherwise.as_deref());
+    let mut ty = convert::common_type(&results, "case")?;
+    ty.nullable |= otherwise.is_none();
+    Ok(Expr::new(Node::Case { whens, otherwise }, ty))
+}
+
+/// The type of a user variable, which has values of any size.
+fn variable_type(ty: DataType) -> DataType {
+    /// Characters of a MEDIUMTEXT that are a byte each.
+    const TEXT_CHARACTERS: u32 = 0xFF_FFFF;
+    let ty = match ty.kind {
+        TypeKind::BigInt => DataType { length: 21, ..ty },
+        TypeKind::Double => DataType { length: 23, ..ty },
+        kind if kind.is_text() && !kind.is_temporal() && kind != TypeKind::Json && !ty.collation.is_binary() => {
+            DataType::string(TypeKind::LongText, TEXT_CHARACTERS, ty.collation)
+        }
+        TypeKind::VarBinary => DataType::string(TypeKind::LongBlob, u32::MAX, CollationId::BINARY),
+        _ => ty,
+    };
+    DataType { nullable: true, ..ty }
+}
+
+/// The operand behind a sign or a collation, else the expression `id` itself.
+fn value_of(e: &Ast, id: ExprId) -> ExprId {
+    match e {
+        Ast::Unary { op: ast::UnaryOp::Neg, operand } | Ast::Collate { operand, .. } => *operand,
+        _ => id,
+    }
+}

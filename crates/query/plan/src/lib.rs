@@ -1,0 +1,549 @@
+//! From syntax to plan: names become slots and columns, expressions get types, access paths and join methods are chosen.
+
+pub mod access;
+mod array;
+mod cast;
+mod column;
+pub mod column_type;
+mod comparison;
+pub mod constant;
+pub mod cost;
+mod dependence;
+pub mod derived;
+pub mod dml;
+mod env;
+pub mod explain;
+pub mod explain_json;
+pub mod expression;
+pub mod figures;
+mod generated;
+pub mod group;
+pub mod handler;
+pub mod hints;
+pub mod index_merge;
+pub mod join_view;
+pub mod json_table;
+mod literal;
+pub mod load;
+mod local;
+pub mod loose;
+pub mod many;
+pub mod meta;
+mod multi_range;
+pub mod names;
+pub mod node;
+pub mod outer_aggregate;
+pub mod parameter;
+pub mod pushdown;
+pub mod query;
+mod range_memory;
+pub mod recursive;
+pub mod rewrite;
+mod rows;
+pub mod rules;
+mod selectivity;
+pub mod semijoin;
+pub mod set;
+
+mod skip;
+pub mod slots;
+mod sorted;
+pub mod stack;
+pub mod statistics;
+mod table_use;
+pub mod tables;
+pub mod views;
+pub mod window;
+
+use crate::parameter::{Parameter, Takes, text_type};
+use catalog::{Table, Version};
+pub use column::{ColumnMeta, Extreme, KEPT, Provenance, Told};
+pub use env::Env;
+use expr::error::unsupported;
+use expr::{Expr, Node};
+pub use local::LocalType;
+use names::Block;
+use node::{Body, QueryPlan};
+use sql::ast::{self, Parsed, Statement};
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+pub use table_use::{ColumnUse, TableUse, ViewRight};
+use types::collation::CollationId;
+use types::{DataType, Result, SqlError};
+
+pub struct Planner<'p> {
+    pub parsed: &'p Parsed,
+    version: &'p Arc<Version>,
+    env: &'p mut dyn Env,
+    params: &'p [DataType],
+    /// The query blocks around the expression at hand, innermost last.
+    blocks: Vec<Block>,
+    subqueries: Vec<QueryPlan>,
+    /// Those of derived tables that are not merged.
+    kept_subqueries: Vec<std::ops::Range<usize>>,
+    /// Common table expressions in scope, innermost last.
+    ctes: Vec<query::Cte>,
+    tables: Vec<TableUse>,
+    /// How often the statement and its views name tables that have rows.
+    pub named_tables: u64,
+    /// Columns read, by the table's id, and whether `*` names them; they join `tables` in the end.
+    column_reads: RefCell<Vec<(u64, String, bool)>>,
+    /// What the views in use need.
+    pub rights: Vec<ViewRight>,
+    /// The outermost of the views that are being merged.
+    merged_view: Option<u64>,
+    /// How many views the one at hand is inside of.
+    view_depth: usize,
+    /// The clause at hand, as error messages name it.
+    clause: &'static str,
+    /// While INSERT ... SELECT ... ON DUPLICATE KEY UPDATE plans its query: asks the query for the columns of its tables, behind
+    /// its own outputs.
+    exports: Option<names::Exports>,
+    /// The aggregate at hand has OVER: it may be of aggregates.
+    over: bool,
+    /// SELECT STRAIGHT_JOIN: tables of the block are joined as written.
+    straight: bool,
+    /// Optimizer hints, in a statement that has some.
+    hints: Option<Box<hints::Hints>>,
+    /// An UPDATE or DELETE of one table is not planned as a join: one has turned out to win nothing.
+    pub row_by_row: bool,
+    /// It has just turned out so: whatever is planned is not wanted.
+    pub wants_row_by_row: bool,
+    /// Subqueries of the condition at hand may be put aside; one that is planned now should be; those that were, by number.
+    puts_aside: bool,
+    captures: bool,
+    captured: Option<Box<semijoin::Aside>>,
+    aside: Vec<(usize, Box<semijoin::Aside>)>,
+    /// Derived tables of the statement may be merged; the query planned now may be; joins around the table at hand whose inner
+    /// side it is on.
+    merges: bool,
+    merging: bool,
+    /// The statement is not run, but described.
+    explains: bool,
+    inner_side: usize,
+    /// Nesting of query expressions.
+    level: usize,
+    /// Recursive common table expressions planned so far: each has a working table of that number.
+    working_tables: usize,
+    /// Warnings of every execution: what is said is deprecated.
+    pub notes: Vec<(u16, &'static str)>,
+    /// EXPLAIN FOR SCHEMA: what tables without a schema are of.
+    schema: Option<String>,
+    /// Variables that LOAD DATA sets from the file, in small letters: what they held before says nothing of their type.
+    file_variables: Vec<(String, DataType)>,
+    /// Warnings of literals that were read while planning, for whoever reads the text.
+    pub literal_warnings: Vec<(u16, String)>,
+    /// Parameters that are compared with a date or time column: its type and name.
+    pub column_params: Vec<(usize, DataType, String)>,
+    /// Literals that were lifted out of the text and are compared with a date.
+    pub temporal_params: Vec<expr::compare::TemporalParam>,
+    /// Rows are changed under a strict mode: a literal that is no date is refused as one that is stored.
+    pub stores: bool,
+    /// Constants that are asked before any row is read, too.
+    pub foreseen: Vec<constant::Foreseen>,
+    /// Parameters beside columns in conditions, each behind what else has to hold for it to be asked for.
+    pub asked_params: Vec<Expr>,
+    /// How many constants were given a number: it stays theirs where a query is planned again.
+    constants: i64,
+    /// Of a constant that a column would hold in part, the rest is told: a strict mode, and no IGNORE.
+    pub tells_parts: bool,
+    /// Its parameters by number, as far as they have been met.
+    pub parameters: Vec<Parameter>,
+    /// Conditions for the next SELECT that is planned.
+    pushed: Option<pushdown::Pushed>,
+    /// Columns of queries further outside that were read, with the place of their block.
+    outer_reads: Vec<(usize, Expr)>,
+    /// Something in the statement may come out differently each time.
+    unsteady: bool,
+    /// The order of a join hangs from values of parameters, by a histogram.
+    pub values_matter: Cell<bool>,
+    /// Height of the statement with the views and rules that it was found to read; and what there is room for.
+    height: u32,
+    height_max: u32,
+    /// See [`Planner::step`].
+    steps: Cell<u32>,
+    /// Query blocks planned so far, those that were planned again included.
+    blocks_planned: usize,
+    /// Those of them that [`pushdown`] has planned again.
+    blocks_anew: usize,
+    /// `div_precision_increment`.
+    div_increment: u32,
+    /// Collation of literals: `collation_connection`.
+    pub literal_collation: CollationId,
+    /// The variables of the stored program that the statement is part of.
+    pub locals: Arc<[LocalType]>,
+}
+
+impl<'p> Planner<'p> {
+    pub fn new(
+        parsed: &'p Parsed,
+        version: &'p Arc<Version>,
+        env: &'p mut dyn Env,
+        params: &'p [DataType],
+    ) -> Planner<'p> {
+        let literal_collation = match env.system_variable(None, "collation_connection") {
+            Ok((types::Value::Bytes(name), _)) => std::str::from_utf8(&name).ok().and_then(CollationId::by_name),
+            _ => None,
+        };
+        let div_increment = env.system_variable(None, "div_precision_increment");
+        let strict = types::SqlMode(env.sql_mode()).is_strict();
+        let literal_collation = literal_collation.unwrap_or(CollationId::UTF8MB4_0900_AI_CI);
+        let unmet = text_type(literal_collation);
+        let unmet = Parameter { data_type: unmet, place: unmet.kind, takes: Takes::Own, equals_null: false };
+        let parameters = vec![unmet; parsed.param_count as usize];
+        Planner {
+            parsed,
+            version,
+            env,
+            params,
+            blocks: Vec::new(),
+            subqueries: Vec::new(),
+            kept_subqueries: Vec::new(),
+            ctes: Vec::new(),
+            tables: Vec::new(),
+            column_reads: RefCell::new(Vec::new()),
+            rights: Vec::new(),
+            merged_view: None,
+            view_depth: 0,
+            named_tables: 0,
+            clause: "field list",
+            exports: None,
+            over: false,
+            straight: false,
+            hints: hints::Hints::new(parsed),
+            row_by_row: false,
+            wants_row_by_row: false,
+            puts_aside: false,
+            captures: false,
+            captured: None,
+            aside: Vec::new(),
+            merges: true,
+            merging: false,
+            explains: false,
+            inner_side: 0,
+            level: 0,
+            working_tables: 0,
+            notes: Vec::new(),
+            schema: None,
+            file_variables: Vec::new(),
+            literal_warnings: Vec::new(),
+            foreseen: Vec::new(),
+            asked_params: Vec::new(),
+            constants: 0,
+            tells_parts: strict,
+            column_params: Vec::new(),
+            temporal_params: Vec::new(),
+            stores: false,
+            parameters,
+            pushed: None,
+            outer_reads: Vec::new(),
+            unsteady: false,
+            values_matter: Cell::new(false),
+            height: parsed.height(),
+            height_max: parsed.height().max(stack::PLAIN_HEIGHT),
+            steps: Cell::new(0),
+            blocks_planned: 0,
+            blocks_anew: 0,
+            div_increment: div_increment.map_or(expr::number::DIV_SCALE, |(v, _)| v.to_u64() as u32),
+            literal_collation,
+            locals: Arc::from([]),
+        }
+    }
+
+    pub fn statement(&mut self) -> Result<Body> {
+        let parsed = self.parsed;
+        self.body(&parsed.statement)
+    }
+
+    pub fn query_body_of(&mut self, id: ast::QueryId) -> Result<Body> {
+        let into = self.target_variables(id);
+        let plan = self.query(id, true)?;
+        self.refuse_big(&plan.plan)?;
+        let variables = match self.parsed[id].into.as_deref() {
+            Some(ast::Into::Vars(variables)) => &variables[..],
+            _ => &[],
+        };
+        if !variables.is_empty() && variables.len() != plan.outputs.len() {
+            return Err(SqlError::new(1222, "The used SELECT statements have a different number of columns"));
+        }
+        if variables.iter().any(|v| matches!(v, ast::IntoVar::Local(_))) {
+            return Ok(Body::OneRow(Box::new(plan)));
+        }
+        Ok(Body::Query(Box::new(plan), into))
+    }
+
+    /// EXPLAIN. The statement is planned and described; EXPLAIN ANALYZE runs it as well.
+    fn explain(&mut self, e: &'p ast::Explain) -> Result<Body> {
+        let into = match (e.into, e.format) {
+            (None, _) => None,
+            (Some(name), ast::ExplainFormat::Json) => Some(self.parsed.name(name).to_ascii_lowercase()),
+            (Some(_), ast::ExplainFormat::Default) => return Err(types::err!(6006)),
+            (Some(_), ast::ExplainFormat::Tree) => return Err(types::err!(6007, "TREE")),
+            (Some(_), ast::ExplainFormat::Traditional) => return Err(types::err!(6007, "TRADITIONAL")),
+        };
+        if let Some(name) = e.schema {
+            let name = self.parsed.name(name);
+            let known = self.version.schema(name).ok_or_else(|| types::err!(1049, name))?;
+            self.schema = Some(known.name.clone());
+        }
+        self.explains = !e.analyze;
+        let body = match &e.target {
+            ast::ExplainTarget::Query(id) => self.query_body_of(*id)?,
+            ast::ExplainTarget::Statement(statement) => self.body(statement)?,
+            ast::ExplainTarget::Connection(_) => return Err(unsupported("EXPLAIN FOR CONNECTION")),
+        };
+        use ast::ExplainFormat as F;
+        let default = || match self.env.system_variable(None, "explain_format") {
+            Ok((types::Value::Bytes(name), _)) if name.eq_ignore_ascii_case(b"tree") => F::Tree,
+            Ok((types::Value::Bytes(name), _)) if name.eq_ignore_ascii_case(b"json") => F::Json,
+            _ => F::Traditional,
+        };
+        let text = |text: String| vec![vec![types::Value::Bytes(text.into_bytes().into())]];
+        if e.analyze {
+            let Body::Query(plan, _) = body else { return Err(unsupported("EXPLAIN ANALYZE of this statement")) };
+            match e.format {
+                F::Default | F::Tree => {}
+                F::Traditional => return Err(unsupported("EXPLAIN ANALYZE with TRADITIONAL format")),
+                // The version can be 1 alone.
+                F::Json => return Err(types::err!(6412)),
+            }
+            let plan = *plan;
+            let plan = QueryPlan { plan: plan.plan.counted(&mut 0), ..plan };
+            let body = Body::Query(Box::new(plan), Vec::new());
+            let lines = explain::Explainer::new(&self.subqueries).tree(&body);
+            let Body::Query(plan, _) = body else { unreachable!("made above") };
+            let analyze = Some((plan, lines));
+            return Ok(Body::Explain(Box::new(node::Explain {
+                columns: explain::text_columns(),
+                rows: Vec::new(),
+                analyze,
+                into: None,
+            })));
+        }
+        let format = if e.format == F::Default { default() } else { e.format };
+        let explainer = explain::Explainer::new(&self.subqueries);
+        let (columns, rows) = match format {
+            F::Default | F::Traditional => {
+                let rows = explainer.table(&body);
+                (explain::table_columns(), rows.iter().map(explain::Row::values).collect())
+            }
+            F::Tree => (explain::text_columns(), text(explain::tree_text(&explainer.tree(&body), None))),
+            F::Json => (explain::text_columns(), text(explain_json::json(&explainer.table(&body)))),
+        };
+        Ok(Body::Explain(Box::new(node::Explain { columns, rows, analyze: None, into })))
+    }
+
+    /// The values of expressions of a statement that is not run itself.
+    pub fn wanted_values(&mut self, values: &[ast::ExprId]) -> Result<Body> {
+        self.blocks.push(Block::default());
+        let list: Result<Vec<Expr>> = values.iter().map(|e| self.expr(*e)).collect();
+        self.blocks.pop();
+        Ok(Body::Values(list?))
+    }
+
+    fn body(&mut self, statement: &'p Statement) -> Result<Body> {
+        let parsed = self.parsed;
+        // What UPDATE and DELETE read beside the table that they write is computed first.
+        self.merges = !matches!(statement, Statement::Update(_) | Statement::Delete(_));
+        match statement {
+            Statement::Query(id) => self.query_body_of(*id),
+            Statement::Do(list) => {
+                self.blocks.push(Block::default());
+                let list: Result<Vec<Expr>> = parsed.list(*list).iter().map(|e| self.expr(*e)).collect();
+                self.blocks.pop();
+                Ok(Body::Do(list?))
+            }
+            Statement::Insert(insert) => self.insert(insert),
+            Statement::Update(update) => self.update(update),
+            Statement::Delete(delete) => self.delete(delete),
+            Statement::LoadData(load) => self.load(load),
+            Statement::Explain(explain) => self.explain(explain),
+            Statement::Unsupported(u) => Err(unsupported(u.what)),
+            _ => Err(SqlError::new(1295, "This command is not supported in the prepared statement protocol yet")),
+        }
+    }
+
+    /// The tables and the subqueries of the statement. Where something may come out differently each time, results are not kept.
+    pub fn finish(self) -> (Vec<TableUse>, Vec<QueryPlan>) {
+        let unsteady = self.unsteady;
+        let (tables, mut subqueries) = self.collected();
+        if unsteady {
+            subqueries.iter_mut().for_each(|q| q.reads.clear());
+        }
+        (tables, subqueries)
+    }
+
+    /// What was planned so far, of a statement or of a view in it.
+    fn collected(mut self) -> (Vec<TableUse>, Vec<QueryPlan>) {
+        for (id, name, star) in self.column_reads.take() {
+            let Some(table) = self.tables.iter_mut().find(|t| t.id == id) else { continue };
+            table.columns.reads_all |= star;
+            if !table.columns.read.contains(&name) {
+                table.columns.read.push(name);
+            }
+        }
+        (self.tables, self.subqueries)
+    }
+
+    /// What there is to say of hints and literals, once the statement is planned.
+    pub fn hint_warnings(&mut self) -> Vec<(u16, String)> {
+        let mut all = self.hints.take().map_or(Vec::new(), |h| h.finish());
+        all.append(&mut self.literal_warnings);
+        all
+    }
+
+    /// Is a flag of `optimizer_switch` off?
+    fn switched_off(&self, flag: &str) -> bool {
+        match self.env.system_variable(None, "optimizer_switch") {
+            Ok((types::Value::Bytes(all), _)) => {
+                all.split(|b| *b == b',').any(|f| f.strip_suffix(b"=off").is_some_and(|name| name == flag.as_bytes()))
+            }
+            _ => false,
+        }
+    }
+
+    /// The statement names column `i` of a table, to read it; `star`: as part of `*`.
+    fn note_column(&self, source: &names::Source, i: usize, star: bool) {
+        if let Some(id) = source.named {
+            self.column_reads.borrow_mut().push((id, source.columns[i].name.clone(), star));
+        }
+    }
+
+    /// The names of columns that are written through `source`.
+    fn written_names(source: &names::Source, columns: &[usize]) -> Vec<String> {
+        columns.iter().map(|c| source.columns[*c].name.clone()).collect()
+    }
+
+    /// The user variables of INTO.
+    fn target_variables(&mut self, id: ast::QueryId) -> Vec<String> {
+        match self.parsed[id].into.as_deref() {
+            None => Vec::new(),
+            Some(ast::Into::Vars(variables)) => {
+                let user = |v: &ast::IntoVar| match v {
+                    ast::IntoVar::User(name) => Some(self.parsed.name(*name).to_string()),
+                    ast::IntoVar::Local(_) => None,
+                };
+                variables.iter().filter_map(user).collect()
+            }
+            // Whoever runs it writes the file.
+            Some(ast::Into::Outfile { .. } | ast::Into::Dumpfile(_)) => Vec::new(),
+        }
+    }
+
+    /// Queries with an order of their own go so deep and no deeper, as in MySQL.
+    fn is_too_deep(&self, query: &ast::Query) -> bool {
+        const LEVELS_MAX: usize = 64;
+        self.level > LEVELS_MAX && !query.order.is_empty()
+    }
+
+    /// Is a variable of the session ON?
+    fn flag(&self, name: &str) -> bool {
+        self.env.system_variable(None, name).is_ok_and(|(v, _)| v.to_i64() != 0)
+    }
+
+    /// Finds a table and notes that the statement uses it.
+    fn table(&mut self, name: ast::ObjectName, note: impl FnOnce(&mut TableUse)) -> Result<Arc<Table>> {
+        let schema = match name.schema {
+            Some(s) => self.parsed.name(s).to_string(),
+            None => match self.schema.as_deref().or(self.env.database()) {
+                Some(d) => d.to_string(),
+                None => return Err(SqlError::new(1046, "No database selected")),
+            },
+        };
+        let table = self.parsed.name(name.name);
+        let Some(found) = self.find_table(&schema, table) else {
+            if !self.version.schemas.contains_key(&schema) && !is_information_schema(&schema) {
+                return Err(SqlError::new(1049, format!("Unknown database '{schema}'")));
+            }
+            return Err(SqlError::new(1146, format!("Table '{schema}.{table}' doesn't exist")));
+        };
+        let i = match self.tables.iter().position(|t| t.id == found.id && t.schema == found.schema) {
+            Some(_) if found.temporary => return Err(types::err!(1137, table)),
+            Some(i) => i,
+            None => {
+                self.tables.push(TableUse::new(&found));
+                self.tables.len() - 1
+            }
+        };
+        note(&mut self.tables[i]);
+        self.named_tables += u64::from(found.is_base());
+        Ok(found)
+    }
+
+    /// By exact name; names in information_schema and performance_schema match in any case.
+    fn find_table(&self, schema: &str, table: &str) -> Option<Arc<Table>> {
+        if let Some(t) = self.version.table(schema, table) {
+            return Some(t.clone());
+        }
+        if !is_information_schema(schema) && !schema.eq_ignore_ascii_case("performance_schema") {
+            return None;
+        }
+        let (_, schema) = self.version.schemas.iter().find(|(n, _)| n.eq_ignore_ascii_case(schema))?;
+        schema.tables.iter().find(|(n, _)| n.eq_ignore_ascii_case(table)).map(|(_, t)| t.clone())
+    }
+
+    fn block(&mut self) -> &mut Block {
+        self.blocks.last_mut().expect("inside a query block")
+    }
+
+    /// There is stack for a statement of that height: see [`stack::stack_bytes`].
+    pub fn make_room_for(&mut self, height: u32) {
+        self.height_max = self.height_max.max(height);
+    }
+
+    /// The height of all that was read so far.
+    pub fn height(&self) -> u32 {
+        self.height
+    }
+
+    /// Is that more than there is room for?
+    pub fn lacks_room(&self) -> bool {
+        self.height > self.height_max
+    }
+
+    /// The statement turns out to be so high. Error 1436 where there is no room for that: whoever plans makes room and begins anew.
+    fn grow(&mut self, height: u32) -> Result<()> {
+        self.height = self.height.max(height);
+        match self.lacks_room() {
+            true => Err(SqlError::new(1436, "Thread stack overrun: the statement is nested too deeply")),
+            false => Ok(()),
+        }
+    }
+
+    /// Some microseconds of planning are about to follow. Errors 1317 and 3024 when the statement is to end.
+    #[inline]
+    fn step(&self) -> Result<()> {
+        let n = self.steps.get().wrapping_add(1);
+        self.steps.set(n);
+        if n.is_multiple_of(256) { expr::error::check_interrupt() } else { Ok(()) }
+    }
+
+    /// What is known of a table's contents.
+    fn sample(&self, table: &Table) -> Result<Arc<Option<catalog::statistics::Sample>>> {
+        statistics::sample(self.env.engine(), table)
+    }
+
+    /// Splits a condition into its conjuncts.
+    fn conjuncts(e: Expr, out: &mut Vec<Expr>) {
+        match e.node {
+            Node::And(list) => list.into_iter().for_each(|e| Self::conjuncts(e, out)),
+            _ => out.push(e),
+        }
+    }
+}
+
+pub fn is_information_schema(name: &str) -> bool {
+    name.eq_ignore_ascii_case("information_schema")
+}
+
+/// The conjunction of conditions; `None` for none.
+pub fn all_of(mut list: Vec<Expr>) -> Option<Expr> {
+    match list.len() {
+        0 => None,
+        1 => list.pop(),
+        _ => {
+            let nullable = list.iter().any(|e| e.ty.nullable);
+            Some(Expr::new(Node::And(list), expr::boolean_type(nullable)))
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Aggregates of a query that stand in its subqueries: `SELECT (SELECT SUM(t.a)) FROM t` sums over the rows of `t`. An aggregate
+//! whose arguments read columns of outer queries alone is of the outermost of these that takes aggregates in the clause at hand,
+//! but of none further out than the innermost one read; where none takes it, it is the subquery's own.
+
+use super::Planner;
+use expr::Shape;
+use expr::aggregate::AggregateCall;
+use expr::{Expr, Node};
+
+/// Aggregates that subqueries of a block read, columns of its groups' rows behind the keys.
+pub struct Asked {
+    pub slot: usize,
+    pub calls: Vec<AggregateCall>,
+}
+
+impl Planner<'_> {
+    /// An aggregate, or the column of an outer query's groups that has it. Its arguments were noted as read from `first_read` on.
+    pub(super) fn of_its_query(&mut self, mut e: Expr, first_read: usize) -> Expr {
+        let (mut nearest, mut is_plain) = (u8::MAX, true);
+        e.any(&mut |e| {
+            match &e.node {
+                Node::Column { depth, .. } => nearest = nearest.min(*depth),
+                Node::Subquery { .. }
+                | Node::Exists { .. }
+                | Node::InSubquery { .. }
+                | Node::Quantified { .. }
+                | Node::Outer { .. } => {
+                    is_plain = false;
+                }
+                _ => {}
+            }
+            false
+        });
+        if nearest == u8::MAX || !is_plain {
+            return e;
+        }
+        let at = |depth: u8| self.blocks.len() - 1 - depth as usize;
+        let takes = |depth: &u8| self.blocks[at(*depth)].takes_aggregates && !self.blocks[at(*depth)].unseen;
+        let Some(depth) = (1..=nearest).rev().find(takes) else { return e };
+        let at = at(depth);
+        move_out(&mut e, depth);
+        let Node::Aggregate(call) = e.node else { unreachable!("an aggregate") };
+        let block = &mut self.blocks[at];
+        let shapes = &mut block.shapes;
+        let asked = block.asked.get_or_insert_with(|| {
+            shapes.push(Shape::Tuple(0));
+            Asked { slot: shapes.len() - 1, calls: Vec::new() }
+        });
+        let known = asked.calls.iter().position(|c| c.same_call(&call));
+        let n = known.unwrap_or_else(|| {
+            asked.calls.push(*call);
+            asked.calls.len() - 1
+        });
+        let (slot, column) = (asked.slot, block.group_keys + n);
+        // What its arguments read of that query is the groups' row now; of queries further out it is read there, too.
+        let read = self.outer_reads.split_off(first_read);
+        self.outer_reads.extend(read.into_iter().filter(|(block, _)| *block < at));
+        self.outer_reads.push((at, Expr::column(slot, column, e.ty)));
+        Expr::new(Node::Column { depth, slot: slot as u16, column: column as u16 }, e.ty)
+    }
+
+    /// Is it a column that [`Planner::of_its_query`] made?
+    pub(super) fn is_asked(&self, slot: u16) -> bool {
+        self.current_block().asked.as_ref().is_some_and(|a| a.slot == slot as usize)
+    }
+}
+
+/// The expression as the query `depth` blocks further out has it.
+fn move_out(e: &mut Expr, depth: u8) {
+    if let Node::Column { depth: d, .. } = &mut e.node {
+        *d -= depth;
+    }
+    e.children_mut(&mut |c| move_out(c, depth));
+}

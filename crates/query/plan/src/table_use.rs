@@ -1,0 +1,88 @@
+//! What a statement does with the tables and columns that it names: for privileges and metadata locks.
+
+use catalog::Table;
+
+/// A table that a statement touches, for privileges and metadata locks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableUse {
+    pub schema: String,
+    pub table: String,
+    pub id: u64,
+    /// The session's own: no privileges, no metadata lock.
+    pub temporary: bool,
+    pub read: bool,
+    pub insert: bool,
+    pub update: bool,
+    pub delete: bool,
+    /// FOR UPDATE / FOR SHARE.
+    pub lock: bool,
+    /// FOR UPDATE.
+    pub for_update: bool,
+    /// The action of a foreign key may change its rows: no privilege is asked for, but it is locked as one that is written.
+    pub carried: bool,
+    /// An UPDATE of several tables names it beside those that it changes: as in MySQL it is opened as they are, whose columns are not
+    /// known yet.
+    pub joined: bool,
+    pub columns: ColumnUse,
+}
+
+impl TableUse {
+    /// Nothing is done with it yet.
+    pub fn new(table: &Table) -> TableUse {
+        TableUse {
+            schema: table.schema.clone(),
+            table: table.name.clone(),
+            id: table.id,
+            temporary: table.temporary,
+            read: false,
+            insert: false,
+            update: false,
+            delete: false,
+            lock: false,
+            for_update: false,
+            carried: false,
+            joined: false,
+            columns: ColumnUse::default(),
+        }
+    }
+
+    /// Is it locked as one whose rows change?
+    pub fn is_written(&self) -> bool {
+        self.insert || self.update || self.delete || self.for_update || self.carried
+    }
+
+    /// Is its metadata locked as that of a table whose rows change?
+    pub fn is_opened_for_write(&self) -> bool {
+        self.is_written() || self.joined
+    }
+}
+
+/// The columns of a table that a statement names, for privileges on columns.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ColumnUse {
+    pub read: Vec<String>,
+    /// `*` is among what is read.
+    pub reads_all: bool,
+    pub insert: Vec<String>,
+    /// INSERT without a list of columns.
+    pub inserts_all: bool,
+    pub update: Vec<String>,
+}
+
+/// A right that a view needs on a table or view that it is made of, whoever uses the view.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ViewRight {
+    /// The view that the statement names, for error 1356.
+    pub view: (String, String),
+    /// The view whose right it is: that one, or one inside of it.
+    pub of: (String, String),
+    /// SQL SECURITY DEFINER: `user@host` of the definer. `None`: INVOKER.
+    pub definer: Option<String>,
+    pub schema: String,
+    pub table: String,
+    /// It is read, and these are the columns.
+    pub read: bool,
+    pub columns: Vec<String>,
+    /// What the statement does with the view of this id it does with the table: see [`TableUse::id`].
+    pub as_view: Option<u64>,
+}

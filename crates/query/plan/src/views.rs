@@ -1,0 +1,605 @@
+//! Views: merged into the query around them where their own is a plain selection from one table, else planned as a derived
+//! table. A merged view can be written through.
+
+use super::Planner;
+use super::group::subquery_of;
+use super::join_view::not_inserted;
+use super::names::{Block, Source, SourceColumn};
+use super::node::QueryPlan;
+use super::pushdown::Definition;
+use super::semijoin::Aside;
+use super::tables::{StarColumn, Tree};
+use crate::table_use::{ColumnUse, TableUse, ViewRight};
+use catalog::{CheckOption, Table, Version, View, ViewAlgorithm};
+use expr::Expr;
+use expr::Shape;
+use sql::ast::{self, Expr as Ast, Parsed, QueryBody, SelectItem, Statement, TableRef};
+use std::sync::Arc;
+use types::{Result, SqlError, err};
+
+/// What a view is merged for. Where something is written, its condition may have subqueries.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+pub enum Through {
+    #[default]
+    Read,
+    /// Rows are added: what its condition reads does not matter.
+    Insert,
+    /// Rows are changed or deleted: they are of a table that its condition does not read.
+    Change,
+}
+
+/// Views within views.
+const DEPTH_MAX: usize = 32;
+
+/// A view as a selection from one base table.
+pub struct Merged {
+    pub base: Arc<Table>,
+    /// Name and column of the base table, in the view's order.
+    pub columns: Vec<(String, usize)>,
+    /// Over a row of the base table in the slot that it was merged for.
+    filter: Option<Expr>,
+    /// What WITH CHECK OPTION asks of a row that is written.
+    check: Option<Expr>,
+}
+
+/// What is left of a planner of a view's query when it has done its part.
+struct Taken {
+    rights: Vec<ViewRight>,
+    foreseen: Vec<super::constant::Foreseen>,
+    unsteady: bool,
+    constants: i64,
+    tables: Vec<TableUse>,
+    named_tables: u64,
+    subqueries: Vec<QueryPlan>,
+}
+
+fn parsed_query(view: &View) -> Result<Parsed> {
+    sql::parse(view.query.as_bytes(), sql::SqlMode::default()).map_err(|e| expr::error::parse_error(&e))
+}
+
+/// Is it rows of FROM for which WHERE holds, as they are?
+fn is_plain(query: &ast::Query, select: &ast::Select) -> bool {
+    query.with.is_none()
+        && query.order.is_empty()
+        && query.limit.is_none()
+        && !select.options.distinct
+        && select.group.is_empty()
+        && select.having.is_none()
+        && select.windows.is_empty()
+}
+
+fn is_subquery(e: &Ast) -> bool {
+    matches!(e, Ast::Subquery(_) | Ast::Exists(_) | Ast::InQuery { .. } | Ast::Quantified { .. })
+}
+
+fn is_column(parsed: &Parsed, item: &SelectItem) -> bool {
+    matches!(item, SelectItem::Expr { expr, .. } if matches!(parsed[*expr], Ast::Column { .. }))
+}
+
+/// The SELECT of a view that can be merged, and the table that it reads.
+fn plain_select(parsed: &Parsed, through: Through) -> Option<(&ast::Select, &ast::TableFactor)> {
+    let Statement::Query(id) = parsed.statement else { return None };
+    let query = &parsed[id];
+    let QueryBody::Select(select) = &query.body else { return None };
+    let is_column = |item: &SelectItem| is_column(parsed, item);
+    let reads_more = through == Through::Read && parsed.exprs().iter().any(is_subquery);
+    if !is_plain(query, select) || reads_more || !select.items.iter().all(is_column) {
+        return None;
+    }
+    let TableRef::Table(factor) = &parsed[select.from?] else { return None };
+    let name = |f: &ast::TableFactor| (f.name.schema.map(|s| parsed.name(s)), parsed.name(f.name.name));
+    let again = |t: &&TableRef| matches!(t, TableRef::Table(f) if name(f) == name(factor));
+    let writable = through == Through::Insert || parsed.table_refs().iter().filter(again).count() == 1;
+    writable.then_some((select, factor))
+}
+
+impl Planner<'_> {
+    /// Is it a selection from one table, in one view after another?
+    pub(super) fn is_of_one_table(&self, table: &Table) -> bool {
+        let Some(view) = &table.view else { return table.virtual_rows.is_none() };
+        let Ok(parsed) = parsed_query(view) else { return false };
+        if view.algorithm == ViewAlgorithm::TempTable {
+            return false;
+        }
+        let Some((select, factor)) = plain_select(&parsed, Through::Change) else { return false };
+        let mut seen: Vec<&str> = Vec::new();
+        for item in &select.items {
+            let SelectItem::Expr { expr, .. } = item else { return false };
+            let Ast::Column { column, .. } = parsed[*expr] else { return false };
+            let name = parsed.name(column);
+            if seen.iter().any(|s| s.eq_ignore_ascii_case(name)) {
+                return false;
+            }
+            seen.push(name);
+        }
+        let schema = factor.name.schema.map_or(table.schema.as_str(), |s| parsed.name(s));
+        self.version.base_table(schema, parsed.name(factor.name.name)).is_none_or(|under| self.is_of_one_table(under))
+    }
+
+    /// A view in FROM.
+    pub(super) fn view(&mut self, table: &Arc<Table>, alias: Option<&str>) -> Result<(Tree, Vec<StarColumn>)> {
+        let alias = alias.unwrap_or(&table.name).to_string();
+        let (slot, through) = (self.block().shapes.len(), self.block().through);
+        if let Some(merged) = self.merged(table, through, slot)? {
+            let source = self.merged_source(&merged, table, slot, &alias);
+            self.block().shapes.push(Shape::Row(merged.base.clone()));
+            let (tree, _) = self.add_source(source)?;
+            let Tree::Leaf(at) = tree else { unreachable!("a source is a leaf") };
+            let star = |(name, column): &(String, usize)| StarColumn {
+                name: name.clone(),
+                source: at,
+                column: *column,
+                merged: None,
+            };
+            return Ok((tree, merged.columns.iter().map(star).collect()));
+        }
+        let first = self.first_plan();
+        let written = self.writes_view(table, &alias);
+        let (plan, aside) = self.view_plan(table, Some(&alias), written)?;
+        let column = |(c, (meta, e)): (&catalog::Column, (&crate::ColumnMeta, &Expr))| SourceColumn {
+            name: c.name.clone(),
+            data_type: e.ty,
+            hidden: false,
+            invisible: false,
+            origin: Some(Box::new(meta.clone())),
+            members: None,
+        };
+        let columns: Vec<SourceColumn> =
+            table.columns.iter().zip(plan.columns.iter().zip(&plan.outputs)).map(column).collect();
+        let mut source = Source::of_tuple(0, &alias, columns);
+        source.schema.clone_from(&table.schema);
+        source.named = Some(table.id);
+        source.view = Some(table.name.clone());
+        let (tree, star) = self.take_in(plan, aside, source)?;
+        let origin = self.origin(first, Definition::View(table.clone()));
+        self.note_origin(&tree, origin, false);
+        Ok((tree, star))
+    }
+
+    /// The base table of a merged view under the view's names, its condition with it.
+    pub(super) fn merged_source(&self, merged: &Merged, view: &Table, slot: usize, alias: &str) -> Source {
+        let mut source = Source::of_table(slot, &merged.base, Some(alias));
+        source.schema.clone_from(&view.schema);
+        source.named = Some(view.id);
+        source.view = Some(view.name.clone());
+        for (at, column) in source.columns.iter_mut().enumerate() {
+            match merged.columns.iter().find(|(_, c)| *c == at) {
+                Some((name, _)) => (column.name, column.invisible) = (name.clone(), false),
+                None => column.hidden = true,
+            }
+        }
+        source.filter = merged.filter.clone().map(|e| super::expression::at_slot(e, slot));
+        if let Some(filter) = &source.filter {
+            // An index that lacks what the condition reads does not do.
+            super::derived::note_used(std::slice::from_ref(&source), filter);
+        }
+        let check = merged.check.clone().map(|e| super::expression::at_slot(e, 0));
+        source.check = check.map(|e| (format!("{}.{}", view.schema, view.name), e));
+        source
+    }
+
+    /// The view as a selection from one base table; `None` when it is more than that. `slot`: where subqueries of its condition find
+    /// its columns.
+    pub(super) fn merged(&mut self, table: &Arc<Table>, through: Through, slot: usize) -> Result<Option<Merged>> {
+        let view = table.view.as_ref().expect("a view");
+        if view.algorithm == ViewAlgorithm::TempTable {
+            return Ok(None);
+        }
+        let parsed = parsed_query(view)?;
+        let Some((select, factor)) = plain_select(&parsed, through) else { return Ok(None) };
+        self.deeper(table)?;
+        let outer = self.merged_view;
+        self.merged_view = outer.or(Some(table.id));
+        let result = self.merge(table, view, &parsed, (select, factor), (through, slot));
+        self.merged_view = outer;
+        self.view_depth -= 1;
+        result.map_err(|e| invalid(table, e))
+    }
+
+    fn merge(
+        &mut self,
+        table: &Table,
+        view: &View,
+        parsed: &Parsed,
+        (select, factor): (&ast::Select, &ast::TableFactor),
+        (through, slot): (Through, usize),
+    ) -> Result<Option<Merged>> {
+        let schema = factor.name.schema.map_or(table.schema.as_str(), |s| parsed.name(s));
+        let name = parsed.name(factor.name.name);
+        let under = self.version.base_table(schema, name).cloned().ok_or_else(|| err!(1146, schema, name))?;
+        self.note_use(&under);
+        // All columns that the view names: which of them a statement needs is the view's affair.
+        let mentioned = |e: &Ast| match e {
+            Ast::Column { column, .. } => Some(parsed.name(*column).to_string()),
+            _ => None,
+        };
+        let own = |name: &String| under.columns.iter().any(|c| c.name.eq_ignore_ascii_case(name));
+        let columns = parsed.exprs().iter().filter_map(mentioned).filter(own).collect();
+        self.rights.push(ViewRight {
+            columns,
+            as_view: self.merged_view,
+            ..right(table, view, &under.schema, &under.name)
+        });
+        let inner = match &under.view {
+            Some(_) => {
+                let first = self.rights.len();
+                let inner = self.merged(&under, through, slot);
+                self.rights[first..].iter_mut().for_each(|r| enclose(r, table, view));
+                match inner? {
+                    Some(inner) => inner,
+                    None => return Ok(None),
+                }
+            }
+            None if under.is_virtual() => return Ok(None),
+            None => Merged {
+                columns: under
+                    .columns
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, c)| !c.hidden)
+                    .map(|(i, c)| (c.name.clone(), i))
+                    .collect(),
+                base: under.clone(),
+                filter: None,
+                check: None,
+            },
+        };
+        let mut columns: Vec<(String, usize)> = Vec::new();
+        for (item, named) in select.items.iter().zip(&table.columns) {
+            let SelectItem::Expr { expr, .. } = item else { return Ok(None) };
+            let Ast::Column { column, .. } = parsed[*expr] else { return Ok(None) };
+            let wanted = parsed.name(column);
+            let found = inner.columns.iter().find(|(n, _)| n.eq_ignore_ascii_case(wanted)).map(|(_, at)| *at);
+            let at = found.ok_or_else(|| expr::error::unknown_column(wanted, "field list"))?;
+            if columns.iter().any(|(_, c)| *c == at) {
+                return Ok(None);
+            }
+            columns.push((named.name.clone(), at));
+        }
+        let own = match select.filter {
+            Some(id) => {
+                self.grow(self.height + parsed.height())?;
+                let alias = factor.alias.map_or(name, |a| parsed.name(a));
+                let mut source = self.merged_source(&inner, &under, slot, alias);
+                source.filter = None;
+                let mut planner = Planner::new(parsed, Version::base(self.version), &mut *self.env, &[]);
+                planner.view_depth = self.view_depth;
+                planner.subqueries = std::mem::take(&mut self.subqueries);
+                let mut block = Block::default();
+                block.sources.push(source);
+                // The slots before it are those of the tables around the view.
+                block.shapes.resize_with(slot, || Shape::Tuple(0));
+                block.shapes.push(Shape::Row(inner.base.clone()));
+                planner.blocks.push(block);
+                planner.constants = self.constants;
+                let condition = planner.condition(id, "where clause");
+                let taken = planner.taken();
+                self.take_read(taken, table, view);
+                Some(condition?)
+            }
+            None => None,
+        };
+        let both = |a: Option<Expr>, b: Option<Expr>| super::all_of(a.into_iter().chain(b).collect());
+        let filter = both(inner.filter, own.clone());
+        let check = match view.check_option {
+            CheckOption::None => inner.check,
+            CheckOption::Local => both(inner.check, own),
+            CheckOption::Cascaded => filter.clone(),
+        };
+        // A row that is checked stands in slot 0, where a subquery of the condition would not find it.
+        if slot > 0 && check.as_ref().is_some_and(|e| e.any(&mut |e| subquery_of(e).is_some())) {
+            return Ok(None);
+        }
+        Ok(Some(Merged { base: inner.base, columns, filter, check }))
+    }
+
+    /// The table of a join that rows are inserted into through a view of it: the one whose columns have these names there. `None`: the view
+    /// shows more than columns, or one twice, or these are not of one table.
+    pub(super) fn inserted_through(&mut self, table: &Arc<Table>, names: &[&str]) -> Result<Option<Merged>> {
+        let view = table.view.as_ref().expect("a view");
+        if !view.updatable || view.check_option != CheckOption::None {
+            return Ok(None);
+        }
+        let parsed = parsed_query(view)?;
+        self.deeper(table)?;
+        let outer = self.merged_view;
+        self.merged_view = outer.or(Some(table.id));
+        let result = self.insert_into_join(table, view, &parsed, names);
+        self.merged_view = outer;
+        self.view_depth -= 1;
+        result.map_err(|e| invalid(table, e))
+    }
+
+    fn insert_into_join(
+        &mut self,
+        table: &Table,
+        view: &View,
+        parsed: &Parsed,
+        names: &[&str],
+    ) -> Result<Option<Merged>> {
+        let Statement::Query(id) = parsed.statement else { return Ok(None) };
+        let QueryBody::Select(select) = &parsed[id].body else { return Ok(None) };
+        // Of each column the view's name, its table's, and that table's name for it.
+        let mut columns: Vec<(&str, &str, &str)> = Vec::new();
+        for (item, named) in select.items.iter().zip(&table.columns) {
+            let SelectItem::Expr { expr, .. } = item else { return Ok(None) };
+            let Ast::Column { table: Some(of), column, .. } = parsed[*expr] else { return Ok(None) };
+            let (of, column) = (parsed.name(of), parsed.name(column));
+            if columns.iter().any(|(_, o, c)| *o == of && c.eq_ignore_ascii_case(column)) {
+                return Ok(None);
+            }
+            columns.push((&named.name, of, column));
+        }
+        let is_named = |name: &str| names.iter().any(|n| n.eq_ignore_ascii_case(name));
+        let Some((_, of, _)) = columns.iter().find(|(name, ..)| is_named(name)).copied() else { return Ok(None) };
+        let mut found = None;
+        for factor in parsed.table_refs().iter() {
+            let TableRef::Table(factor) = factor else { continue };
+            let (schema, name) =
+                (factor.name.schema.map_or(table.schema.as_str(), |s| parsed.name(s)), factor.name.name);
+            let name = parsed.name(name);
+            let under = self.version.base_table(schema, name).cloned().ok_or_else(|| err!(1146, schema, name))?;
+            self.note_use(&under);
+            let alias = factor.alias.map_or(name, |a| parsed.name(a));
+            if alias == of {
+                found = Some(under);
+                continue;
+            }
+            // As far as rights go, rows are inserted into all.
+            let theirs = columns.iter().filter(|(_, o, _)| *o == alias).map(|(_, _, column)| column.to_string());
+            self.rights.push(ViewRight {
+                columns: theirs.collect(),
+                as_view: self.merged_view,
+                ..right(table, view, &under.schema, &under.name)
+            });
+        }
+        let Some(under) = found.filter(|under| !under.is_virtual()) else { return Ok(None) };
+        columns.retain(|(_, o, _)| *o == of);
+        let first = self.rights.len();
+        self.rights.push(ViewRight {
+            columns: columns.iter().map(|(_, _, column)| column.to_string()).collect(),
+            as_view: self.merged_view,
+            ..right(table, view, &under.schema, &under.name)
+        });
+        let inner = match &under.view {
+            Some(_) => {
+                let first = first + 1;
+                let inner = match self.merged(&under, Through::Insert, 0)? {
+                    Some(inner) => Some(inner),
+                    None => {
+                        let named = columns.iter().filter(|(name, ..)| is_named(name)).map(|(_, _, c)| *c);
+                        let named: Vec<&str> = named.collect();
+                        match not_inserted(&under, Some(&named), false) {
+                            Some(e) if e.code == 1393 => return Err(err!(1393, table.schema, table.name)),
+                            _ => self.inserted_through(&under, &named)?,
+                        }
+                    }
+                };
+                self.rights[first..].iter_mut().for_each(|r| enclose(r, table, view));
+                match inner {
+                    Some(inner) => inner,
+                    None => return Ok(None),
+                }
+            }
+            None => {
+                let own = under.columns.iter().enumerate().filter(|(_, c)| !c.hidden);
+                let columns = own.map(|(i, c)| (c.name.clone(), i)).collect();
+                Merged { base: under.clone(), columns, filter: None, check: None }
+            }
+        };
+        let mut shown = Vec::with_capacity(columns.len());
+        for (name, _, column) in columns {
+            let at = inner.columns.iter().find(|(n, _)| n.eq_ignore_ascii_case(column)).map(|(_, at)| *at);
+            // A column of another table of a join below.
+            let Some(at) = at else { continue };
+            shown.push((name.to_string(), at));
+        }
+        Ok(Some(Merged { base: inner.base, columns: shown, filter: None, check: inner.check }))
+    }
+
+    /// The plan of a view that is no selection from one table, or what is to be merged of it; `alias`: its name, if it may be.
+    /// `written`: it has to be, since its tables are written through it.
+    pub(super) fn view_plan(
+        &mut self,
+        table: &Arc<Table>,
+        alias: Option<&str>,
+        written: bool,
+    ) -> Result<(QueryPlan, Option<Box<Aside>>)> {
+        let merges = alias.is_some_and(|alias| self.merges(alias)) || written;
+        let view = table.view.clone().expect("a view");
+        let parsed = parsed_query(&view)?;
+        let Statement::Query(id) = parsed.statement else { return Err(invalid(table, err!(1064))) };
+        self.deeper(table)?;
+        // It may be merged into what reads it.
+        self.grow(self.height + parsed.height())?;
+        let mut inner = Planner::new(&parsed, Version::base(self.version), &mut *self.env, &[]);
+        inner.view_depth = self.view_depth;
+        inner.constants = self.constants;
+        inner.subqueries = std::mem::take(&mut self.subqueries);
+        inner.merges = self.merges || written;
+        (inner.blocks_planned, inner.blocks_anew) = (self.blocks_planned, self.blocks_anew);
+        (inner.height, inner.height_max) = (self.height, self.height_max);
+        let is_select = matches!(parsed[id].body, QueryBody::Select(_));
+        // Index hints name their indexes by numbers that the view's text gave them.
+        let hinted = |t: &TableRef| matches!(t, TableRef::Table(factor) if !factor.index_hints.is_empty());
+        let plain = is_select && !parsed.table_refs().iter().any(hinted);
+        inner.merging = merges && plain && view.algorithm != ViewAlgorithm::TempTable;
+        let pushed = if is_select { self.pushed.take() } else { None };
+        let pushes = pushed.is_some();
+        inner.pushed = pushed;
+        let plan = inner.query(id, true);
+        if pushes {
+            self.pushed = inner.pushed.take();
+        }
+        let mut aside = inner.captured.take();
+        if let Some(aside) = &mut aside {
+            aside.block.hints = None;
+            aside.block.sources.iter_mut().for_each(|s| s.block = None);
+        }
+        (self.blocks_planned, self.blocks_anew) = (inner.blocks_planned, inner.blocks_anew);
+        self.height = inner.height;
+        let taken = inner.taken();
+        self.take_read(taken, table, &view);
+        self.view_depth -= 1;
+        let plan = plan.map_err(|e| invalid(table, e))?;
+        match plan.outputs.len() == table.columns.len() {
+            true => Ok((plan, aside)),
+            false => Err(invalid(table, err!(1353))),
+        }
+    }
+
+    /// What was planned for the query of a view, or for its condition, and is the statement's.
+    fn taken(mut self) -> Taken {
+        let (rights, foreseen) = (std::mem::take(&mut self.rights), std::mem::take(&mut self.foreseen));
+        let (unsteady, constants) = (self.unsteady, self.constants);
+        let named_tables = self.named_tables;
+        let (tables, subqueries) = self.collected();
+        Taken { rights, foreseen, unsteady, constants, tables, named_tables, subqueries }
+    }
+
+    /// Takes over what was planned for a view: all that it does with its tables is to read them.
+    fn take_read(&mut self, taken: Taken, table: &Table, view: &View) {
+        self.constants = taken.constants;
+        self.named_tables += taken.named_tables;
+        self.foreseen.extend(taken.foreseen);
+        self.unsteady |= taken.unsteady;
+        self.subqueries = taken.subqueries;
+        for mut inner in taken.rights {
+            enclose(&mut inner, table, view);
+            self.rights.push(ViewRight { read: true, as_view: None, ..inner });
+        }
+        for t in taken.tables {
+            if t.read {
+                let right = right(table, view, &t.schema, &t.table);
+                self.rights.push(ViewRight { read: true, columns: t.columns.read.clone(), ..right });
+            }
+            // Who reads the view needs a right on the view alone.
+            if !self.tables.iter().any(|n| n.id == t.id) {
+                self.tables.push(TableUse { read: false, lock: false, columns: ColumnUse::default(), ..t });
+            }
+        }
+    }
+
+    fn deeper(&mut self, table: &Table) -> Result<()> {
+        self.view_depth += 1;
+        match self.view_depth > DEPTH_MAX {
+            true => Err(err!(1462, table.schema, table.name)),
+            false => Ok(()),
+        }
+    }
+}
+
+/// What `view` needs on one of its tables: nothing yet.
+fn right(table: &Table, view: &View, schema: &str, name: &str) -> ViewRight {
+    ViewRight {
+        view: (table.schema.clone(), table.name.clone()),
+        of: (table.schema.clone(), table.name.clone()),
+        definer: (!view.invoker).then(|| view.definer.clone()),
+        schema: schema.to_string(),
+        table: name.to_string(),
+        read: false,
+        columns: Vec::new(),
+        as_view: None,
+    }
+}
+
+/// A right of a view that stands in the query of another one: SQL SECURITY INVOKER means by whose right that query runs, and
+/// errors name the outer view.
+fn enclose(right: &mut ViewRight, table: &Table, view: &View) {
+    right.view = (table.schema.clone(), table.name.clone());
+    if right.definer.is_none() && !view.invoker {
+        right.definer = Some(view.definer.clone());
+    }
+}
+
+/// 1356 for a view whose tables or columns are not there any more.
+#[cold]
+fn invalid(table: &Table, e: SqlError) -> SqlError {
+    match e.code {
+        1049 | 1051 | 1054 | 1146 | 1305 | 1353 => err!(1356, table.schema, table.name),
+        _ => e,
+    }
+}
+
+/// The tables and views that a view is made of, by schema and name, and whether each stands in its FROM itself: only such a
+/// one can be written through the view. Names of common table expressions are among them.
+pub fn tables_of(view: &Table) -> Result<Vec<(String, String, bool)>> {
+    let definition = view.view.as_ref().expect("a view");
+    let parsed = parsed_query(definition)?;
+    let mut direct: Vec<&ast::TableFactor> = Vec::new();
+    if let Statement::Query(id) = parsed.statement
+        && let QueryBody::Select(select) = &parsed[id].body
+    {
+        let mut left: Vec<ast::TableId> = select.from.into_iter().collect();
+        while let Some(id) = left.pop() {
+            match &parsed[id] {
+                TableRef::Table(factor) => direct.push(factor),
+                TableRef::Join { left: a, right: b, .. } => left.extend([*a, *b]),
+                TableRef::Derived { .. } | TableRef::JsonTable(_) => {}
+            }
+        }
+    }
+    let name_of = |factor: &ast::TableFactor| {
+        let schema = factor.name.schema.map_or(view.schema.as_str(), |s| parsed.name(s));
+        let is_direct = direct.iter().any(|d| std::ptr::eq(*d, factor));
+        (schema.to_string(), parsed.name(factor.name.name).to_string(), is_direct)
+    };
+    let factors = parsed.table_refs().iter().filter_map(|t| match t {
+        TableRef::Table(factor) => Some(name_of(factor)),
+        _ => None,
+    });
+    Ok(factors.collect())
+}
+
+/// Is the view a selection from one table? Only such a one may have a CHECK OPTION.
+pub fn is_selection(view: &View) -> bool {
+    view.algorithm != ViewAlgorithm::TempTable
+        && parsed_query(view).is_ok_and(|parsed| plain_select(&parsed, Through::Change).is_some())
+}
+
+/// Can it be written through: as such a selection, or as a join of tables some of whose columns it shows?
+pub fn is_updatable(view: &View) -> bool {
+    is_selection(view)
+        || view.algorithm != ViewAlgorithm::TempTable && parsed_query(view).is_ok_and(|p| is_plain_join(&p))
+}
+
+/// Of each column of a view: the table in FROM whose column it is; `None`: it is computed.
+pub(super) fn origins(view: &View) -> Option<Vec<Option<String>>> {
+    let parsed = parsed_query(view).ok()?;
+    let Statement::Query(id) = parsed.statement else { return None };
+    let QueryBody::Select(select) = &parsed[id].body else { return None };
+    let origin = |item: &SelectItem| match item {
+        SelectItem::Expr { expr, .. } => match parsed[*expr] {
+            Ast::Column { table, .. } => Some(table.map_or(String::new(), |t| parsed.name(t).to_string())),
+            _ => None,
+        },
+        _ => None,
+    };
+    Some(select.items.iter().map(origin).collect())
+}
+
+/// Is the view a join of several tables?
+pub(super) fn is_join(view: &View) -> bool {
+    let Ok(parsed) = parsed_query(view) else { return false };
+    let Statement::Query(id) = parsed.statement else { return false };
+    let QueryBody::Select(select) = &parsed[id].body else { return false };
+    select.from.is_some_and(|from| matches!(parsed[from], TableRef::Join { .. }))
+}
+
+fn is_plain_join(parsed: &Parsed) -> bool {
+    let Statement::Query(id) = parsed.statement else { return false };
+    let query = &parsed[id];
+    let QueryBody::Select(select) = &query.body else { return false };
+    let is_more = |e: &Ast| is_subquery(e) || matches!(e, Ast::Aggregate { .. } | Ast::Window(_));
+    let is_column = |item: &SelectItem| is_column(parsed, item);
+    let is_inner = |t: &TableRef| match t {
+        TableRef::Table(_) => true,
+        TableRef::Join { kind, .. } => matches!(kind, ast::JoinKind::Inner | ast::JoinKind::Straight),
+        TableRef::Derived { .. } | TableRef::JsonTable(_) => false,
+    };
+    is_plain(query, select)
+        && !parsed.exprs().iter().any(is_more)
+        && select.items.iter().any(is_column)
+        && parsed.table_refs().iter().all(is_inner)
+        && select.from.is_some()
+}
