@@ -36,7 +36,7 @@ pub fn check(arguments: &[String]) -> Result<bool, String> {
     let held = DataDir::open(datadir)?;
     let options = EngineOptions { direct_io: false, ..serve::engine_options(&globals, datadir) };
     let engine = Engine::open(options, &mut |text| eprintln!("{text}")).map_err(|e| fail(&e))?;
-    let report = exec::check::check_data(&engine).map_err(|e| fail(&e.message))?;
+    let report = ddl::check::check_data(&engine).map_err(|e| fail(&e.message))?;
     println!("{report}");
     // What closing writes is forgotten with the overlay.
     engine.close().map_err(|e| fail(&e))?;

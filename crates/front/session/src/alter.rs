@@ -4,9 +4,9 @@ use crate::expression::columns_of;
 use catalog::define::check_name;
 use catalog::schema::eq_name;
 use catalog::{Column, ColumnDefault, Ddl, KeyKind, KeySpec, Lets, Table, TableSpec};
-use exec::Env;
-use exec::online::{Goal, OnlineBuild};
-use exec::rewrite::Rewrite;
+use ddl::online::{Goal, OnlineBuild};
+use ddl::rewrite::Rewrite;
+use run::Env;
 use sql::ast::{AlterAlgorithm, AlterLock, ColumnPosition, Parsed};
 use std::sync::Arc;
 use types::{Result, TypeKind, err};
@@ -657,7 +657,7 @@ impl AlterPlan {
     /// Error 1292 where a new column has no value that rows could get, and there are rows.
     fn refuse_rows(&self, ddl: &mut Ddl<'_>, old: &Table) -> Result<()> {
         let Some((column, kind)) = &self.not_for_rows else { return Ok(()) };
-        if exec::ddl::is_empty(ddl.tx(), old)? {
+        if ddl::definition::is_empty(ddl.tx(), old)? {
             return Ok(());
         }
         let (what, zero) = match kind {
@@ -695,7 +695,7 @@ impl AlterPlan {
     fn evolve(&self, ddl: &mut Ddl<'_>, old: &Arc<Table>, env: &mut dyn Env) -> Result<Arc<Table>> {
         let columns = self.spec.columns.clone();
         let new = columns.iter().zip(&self.from).filter(|(_, from)| from.is_none()).map(|(c, _)| c);
-        let initial = exec::ddl::initial_values(ddl.tx(), env, new)?;
+        let initial = ddl::definition::initial_values(ddl.tx(), env, new)?;
         ddl.evolve_table(old, columns, &self.from, initial)
     }
 
@@ -735,7 +735,7 @@ impl AlterPlan {
         let indexes = names.iter().map(position);
         match self.lets {
             Lets::Write => self.build(ddl, &table, Goal::Indexes(Arc::clone(&table), indexes.collect()), env)?,
-            _ => exec::ddl::fill_indexes(ddl.tx(), env, &table, indexes)?,
+            _ => ddl::fill::fill_indexes(ddl.tx(), env, &table, indexes)?,
         }
         Ok(table)
     }
@@ -794,7 +794,7 @@ impl AlterPlan {
         }
         if let (Some(next), Some(counter)) = (spec.auto_increment, &table.auto_increment) {
             // Not below what rows have.
-            let next = next.max(exec::ddl::largest_number(ddl.tx(), &table)?.saturating_add(1));
+            let next = next.max(ddl::definition::largest_number(ddl.tx(), &table)?.saturating_add(1));
             counter.reset(ddl.engine(), next).map_err(catalog::error::from_engine)?;
         }
         let renamed = self.renamed;

@@ -5,7 +5,7 @@
 //!   pin      metadata locks of all tables, to the end of the session's transaction
 //!   lock     the rows of those that are not transactional and change (X) or are locked (S), to the end of the statement
 //!   begin    the transaction beside, READ COMMITTED: it sees what there is now
-//!   execute  exec::run::beside
+//!   execute  run::beside
 //!   commit   the transaction beside, also after an error; then the session's own goes on, or ends, as ever
 //! ```
 //!
@@ -18,10 +18,10 @@ use crate::run::Planned;
 use catalog::mdl::{Duration, Mode, Name};
 use catalog::{Version, Waiting};
 use engine::{Isolation, Transaction};
-use exec::{Outcome, Prepared, RowSink, Uses};
 use expr::Env;
 use expr::Stage;
 use plan::TableUse;
+use run::{Outcome, Prepared, RowSink, Uses};
 use std::sync::Arc;
 use types::{Result, Value};
 

@@ -12,8 +12,8 @@ use crate::replica_apply::Targets;
 use crate::variables::{VarId, id};
 use binlog::decode::{Change, FLAG_IGNORABLE, RowsEvent, SourceTable, body_of};
 use binlog::event::{self, CHECKSUM_BYTES, Checksum, HEADER_BYTES, Header, Kind};
-use exec::Outcome;
 use expr::Env;
+use run::Outcome;
 use std::collections::HashMap;
 use types::{Result, SqlError, base64, err};
 

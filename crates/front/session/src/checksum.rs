@@ -1,15 +1,15 @@
-//! CHECKSUM TABLE: MySQL's numbers, see [`exec::checksum`]. Tables that are computed when they are read, `performance_schema`'s
+//! CHECKSUM TABLE: MySQL's numbers, see [`ddl::checksum`]. Tables that are computed when they are read, `performance_schema`'s
 //! for one, have numbers too, but their own.
 
 use crate::command::{Done, Session};
 use crate::needs::Action;
 use catalog::{StorageEngine, Table};
-use exec::checksum::Record;
-use exec::{Outcome, RowSink};
+use ddl::checksum::Record;
 use expr::Env;
 use inspect::Rows;
 use plan::ColumnMeta;
 use protocol::Output;
+use run::{Outcome, RowSink};
 use sql::ast::{MaintenanceOption, Parsed, TableMaintenance};
 use types::collation::CollationId;
 use types::{DataType, Result, TypeKind, Value, err};
@@ -64,7 +64,7 @@ impl Session {
         let mut sum = None;
         let mut read = |tx: &mut engine::Transaction| {
             if wanted {
-                sum = Some(exec::checksum::sum_table(tx, &table, record)?);
+                sum = Some(ddl::checksum::sum_table(tx, &table, record)?);
             }
             Ok(Outcome::default())
         };

@@ -26,7 +26,6 @@ use crate::xa::XaTransaction;
 use accounts::{Access, Connected};
 use catalog::{MetadataPins, Version};
 use engine::Transaction;
-use exec::Outcome;
 use expr::Env;
 use observe::{Counter, SessionCounters};
 use protocol::TlsInfo;
@@ -35,6 +34,7 @@ use protocol::handshake::{self, Scramble};
 use protocol::{
     Algorithm, AnswerStart, ClosedBy, Command, Connection, HangUp, Next, OkReply, Output, Peer, ServerStatus,
 };
+use run::Outcome;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use sync::Cached;
@@ -141,7 +141,7 @@ pub struct Session {
     pub(crate) memory: Arc<Account>,
     pub(crate) statements: Statements,
     /// What HANDLER ... OPEN has opened.
-    pub(crate) handlers: Vec<exec::handler::Handler>,
+    pub(crate) handlers: Vec<run::handler::Handler>,
     pub(crate) bound: Bound,
     pub(crate) plans: PlanCache,
     pub(crate) programs: Programs,
@@ -637,7 +637,7 @@ impl Session {
 
     /// What an expired password, the limits of the account or an XA transaction that was ended forbid. Errors 1226, 1399, 1820, 4091.
     #[cold]
-    pub(crate) fn check_planned(&self, prepared: &exec::Prepared) -> Result<()> {
+    pub(crate) fn check_planned(&self, prepared: &run::Prepared) -> Result<()> {
         self.check_xa_planned(prepared)?;
         self.check_restrictions(false, prepared.writes())
     }

@@ -7,11 +7,11 @@ use crate::variables::{VarId, id};
 use binlog::event::XaId;
 use catalog::Waiting;
 use engine::{Isolation, Savepoint};
-use exec::Outcome;
 use expr::Env;
 use expr::Stage;
 use observe::Counter;
 use protocol::{Next, Output};
+use run::Outcome;
 use sql::ast::{AccessMode, Completion};
 use types::{Result, SqlError, err};
 

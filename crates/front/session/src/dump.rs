@@ -163,7 +163,7 @@ impl Session {
             uuid,
         };
         self.server.replicas.lock().insert(self.state.id, found);
-        self.ok(out, &exec::Outcome::default())?;
+        self.ok(out, &run::Outcome::default())?;
         Ok(Done::Answered)
     }
 

@@ -3,8 +3,8 @@
 use crate::command::{Done, Session};
 use crate::needs::Action;
 use crate::run::{is_planned, lexer_mode, parse_error};
-use exec::Outcome;
 use protocol::{Output, RowFormat};
+use run::Outcome;
 use sql::ast::{Explain, ExplainFormat, ExplainTarget, Statement};
 use types::{Result, SqlError, Value, err};
 

@@ -198,7 +198,7 @@ impl Session {
     fn check(&mut self, schema: &str, name: &str) -> Result<Said, SqlError> {
         let Some(table) = self.base_table(schema, name)? else { return Ok(Said::Ok) };
         self.begin_if_needed();
-        let result = exec::check::check_table(&mut self.tx, &table);
+        let result = ddl::check::check_table(&mut self.tx, &table);
         self.rollback_all();
         Ok(result?.map_or(Said::Ok, Said::Corrupt))
     }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   QUERY event --> the session's variables become those of the source's --> obey, or plan and run
-//!   row event   --> SourceTable --map_columns--> exec::apply::RowApplier     no text, no plan
+//!   row event   --> SourceTable --map_columns--> run::apply::RowApplier     no text, no plan
 //!   commit      --> the channel's position into the dictionary, in the same transaction; log_commit; precommit
 //! ```
 //! The session is one like others, of the system's user: it is in the process list and can be killed, and all that it changes goes into
@@ -23,11 +23,11 @@ use binlog::payload::{ROWS_NO_FOREIGN_KEYS, ROWS_RELAXED_UNIQUE};
 use catalog::Column;
 use catalog::dictionary::{self, Kind};
 use engine::{Isolation, Transaction};
-use exec::apply::{Mode, RowApplier};
-use exec::run::{PlainReads, Run};
 use expr::Execution;
 use protocol::{HangUp, Peer};
 use replica::{Apply, Filters, Mark, Origin, Position, Turn};
+use run::apply::{Mode, RowApplier};
+use run::{PlainReads, Run};
 use sql::ast::{ObjectName, Parsed, Statement, TableRef};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -509,7 +509,7 @@ fn take_changes<'v>(
     row: &mut [Option<Value<'v>>],
     partial: &[bool],
     mapped: &[Mapped],
-) -> Vec<exec::apply::DocumentChanges<'v>> {
+) -> Vec<run::apply::DocumentChanges<'v>> {
     let mut changes = Vec::new();
     for (i, _) in partial.iter().enumerate().filter(|(_, is_partial)| **is_partial) {
         if let (Some(Value::Bytes(list)), Some(place)) = (row[i].take(), mapped[i].place) {

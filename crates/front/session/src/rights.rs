@@ -4,8 +4,8 @@
 use crate::command::Session;
 use crate::needs::{Action, on_table};
 use accounts::{Access, AccountName, Privileges};
-use exec::Prepared;
 use plan::{TableUse, ViewRight};
+use run::Prepared;
 use sql::ast::{ExplainTarget, Parsed, QueryBody, Statement, TableRef};
 use types::{Result, SqlError, err};
 

@@ -1,9 +1,9 @@
 //! Where rows go: the wire, memory (cursors, SET, SHOW ... WHERE).
 
 use engine::Engine;
-use exec::RowSink;
 use plan::ColumnMeta;
 use protocol::{Column, ColumnFlags, Output, RowFormat, RowsHead, ServerStatus};
+use run::RowSink;
 use std::borrow::Cow;
 use std::sync::Arc;
 use types::charset::Charset;

@@ -1,4 +1,4 @@
-//! What the executor sees of a session: variables, the clock, warnings ([`exec::Env`]).
+//! What the executor sees of a session: variables, the clock, warnings ([`run::Env`]).
 
 use crate::Server;
 use crate::binary_log::Reads;
@@ -9,10 +9,10 @@ use crate::receipt::TRACK_RECEIPT;
 use crate::time_zone::TimeZone;
 use crate::variables::{Globals, Scope, SessionVariables, VARIABLES, Val, VarId, id};
 use catalog::VirtualContext;
-use exec::Env;
-use exec::program::Condition;
 use expr::LoadedFile;
 use expr::Stage;
+use run::Env;
+use run::program::Condition;
 use sql::ast::Parsed;
 use std::collections::HashMap;
 use std::sync::Arc;

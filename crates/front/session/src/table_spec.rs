@@ -215,7 +215,7 @@ impl Session {
             return Ok(());
         }
         let version = self.dictionary();
-        exec::ddl::check_expressions(&mut self.state, &version, &Arc::new(spec.draft()))
+        ddl::definition::check_expressions(&mut self.state, &version, &Arc::new(spec.draft()))
     }
 
     /// A column, and the keys written beside it. `names`: the columns of the table. `first_timestamp`: the table is made, and this
@@ -552,14 +552,14 @@ impl Session {
         let draft = Arc::new(spec.draft());
         let data_type = match array {
             Some(element) => {
-                exec::ddl::check_array(&mut self.state, &version, &draft, &expression)?;
+                ddl::definition::check_array(&mut self.state, &version, &draft, &expression)?;
                 // A key part that has no bytes.
                 if element.kind != TypeKind::Decimal && element.kind.is_bytes() && element.length == 0 {
                     return Err(err!(3761, expression));
                 }
                 DataType::new(TypeKind::Json)
             }
-            None => exec::ddl::expression_type(&mut self.state, &version, &draft, &expression)?,
+            None => ddl::definition::expression_type(&mut self.state, &version, &draft, &expression)?,
         };
         if array.is_none() && data_type.kind.is_blob() {
             return Err(if data_type.kind == TypeKind::Json { err!(3753) } else { err!(3757) });

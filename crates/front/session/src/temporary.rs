@@ -13,7 +13,7 @@ use crate::sink::MemorySink;
 use crate::state::State;
 use catalog::{Ddl, Table, TableName, TemporaryTables, Version, Waiting};
 use engine::Transaction;
-use exec::{Outcome, Prepared, Uses};
+use run::{Outcome, Prepared, Uses};
 use sql::ast::{CreateTable, CreateTableBody, Parsed};
 use std::sync::Arc;
 use types::{Result, err};

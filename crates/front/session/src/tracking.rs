@@ -19,8 +19,8 @@ use crate::receipt::RECEIPT;
 use crate::run::Planned;
 use crate::variables::{SessionVariables, VARIABLES, Val, VarId, find, id};
 use engine::Isolation;
-use exec::Prepared;
 use protocol::{Output, StateChange};
+use run::Prepared;
 use sql::ast::{AccessMode, Builtin, Expr, Parsed, Statement};
 use types::{Result, SqlError};
 

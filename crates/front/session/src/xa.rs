@@ -104,9 +104,9 @@ impl Session {
 
     /// Of a statement of the executor's. Errors 1399, 4091.
     #[cold]
-    pub(crate) fn check_xa_planned(&self, prepared: &exec::Prepared) -> Result<()> {
+    pub(crate) fn check_xa_planned(&self, prepared: &run::Prepared) -> Result<()> {
         let Some(xa) = &self.xa else { return Ok(()) };
-        if xa.is_ended() && prepared.uses() != exec::Uses::Nothing {
+        if xa.is_ended() && prepared.uses() != run::Uses::Nothing {
             return Err(self.wrong_stage());
         }
         let mut tables = prepared.tables().iter();

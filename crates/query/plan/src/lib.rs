@@ -50,6 +50,7 @@ pub mod slots;
 mod sorted;
 pub mod stack;
 pub mod statistics;
+pub mod stored;
 mod table_use;
 pub mod tables;
 pub mod views;

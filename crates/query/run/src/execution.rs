@@ -1,0 +1,235 @@
+//! One execution of a statement: what its operators share.
+
+use crate::{Env, counted, long, recursive, subquery};
+use catalog::{Table, error};
+use engine::{Isolation, LockMode, Read, Transaction, Wait};
+use expr::compare::CmpOp;
+use expr::{Evaluation, Execution, Expr, Frame, Scope};
+use observe::Counter;
+use plan::constant::Foreseen;
+use std::cell::{Cell, RefCell, RefMut};
+use std::sync::Arc;
+use std::time::Duration;
+use types::{CollationId, Result, SqlError, SqlMode, Value};
+
+/// What one operator keeps in memory at most before it goes on in a file: offsets in buffers have 32 bits.
+const IN_MEMORY_BYTES_MAX: u64 = 1 << 30;
+
+/// What an operator keeps in memory though the statement has little left.
+const IN_MEMORY_BYTES_MIN: usize = 1 << 20;
+
+/// How tables without a locking clause are read, by the kind of statement: what InnoDB's `store_lock` decides. What a statement writes
+/// rests on what is there and stays so, unless MySQL takes a snapshot's word for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlainReads {
+    /// SELECT: from the snapshot, at SERIALIZABLE with shared locks.
+    Query,
+    /// INSERT, REPLACE and CREATE TABLE with a query, and UPDATE of one table: with shared locks from REPEATABLE READ on.
+    Source,
+    /// All other statements, SET and DO too: with shared locks.
+    Locked,
+}
+
+/// What all operators of one execution share.
+pub struct Run<'x> {
+    /// What its expressions share.
+    pub evaluation: Evaluation<'x>,
+    /// The transaction at hand: see [`crate::beside`].
+    pub tx: RefCell<&'x mut Transaction>,
+    /// The other one of a statement with tables of both kinds.
+    pub(crate) beside: Cell<Option<&'x mut Transaction>>,
+    pub(crate) has_beside: bool,
+    /// Is the one at hand that of tables which are not transactional?
+    pub(crate) is_beside: Cell<bool>,
+    pub env: RefCell<&'x mut dyn Env>,
+    pub subqueries: &'x [RefCell<subquery::Subquery>],
+    /// Constant conditions that are asked first.
+    pub foreseen: &'x [Foreseen],
+    /// An INSERT, UPDATE or DELETE.
+    pub writes: bool,
+    pub plain_reads: PlainReads,
+    /// Rows without the LIMIT, where SQL_CALC_FOUND_ROWS asks for them.
+    pub found_rows: Cell<Option<u64>>,
+    /// Rows of recursive common table expressions, by number.
+    pub working: RefCell<Vec<recursive::WorkingTable>>,
+    /// EXPLAIN ANALYZE: by number of the node.
+    pub counts: RefCell<Vec<counted::Count>>,
+    /// Rows that an UPDATE of one table has read and WHERE refused: warnings count them too.
+    pub refused: Cell<u64>,
+    /// Schema and name of the view that rows are inserted through.
+    pub target_view: RefCell<Option<Arc<(String, String)>>>,
+}
+
+impl Execution for Run<'_> {
+    #[inline]
+    fn evaluation(&self) -> &Evaluation<'_> {
+        &self.evaluation
+    }
+
+    fn session(&self) -> RefMut<'_, dyn expr::Env + '_> {
+        RefMut::map(self.env.borrow_mut(), |env| -> &mut (dyn expr::Env + '_) { &mut **env })
+    }
+
+    fn absent<'t>(&self, table: &'t Table, row: &[u8], column: usize) -> Result<Value<'t>> {
+        long::absent(&self.tx.borrow(), table, row, column)
+    }
+
+    fn scalar(&self, query: usize, column: usize, at: Scope<'_>) -> Result<Value<'_>> {
+        subquery::scalar(self, query, column, at)
+    }
+
+    fn exists(&self, query: usize, at: Scope<'_>) -> Result<bool> {
+        subquery::exists(self, query, at)
+    }
+
+    fn contains(
+        &self,
+        query: usize,
+        operands: &[Expr],
+        collations: &[CollationId],
+        at: Scope<'_>,
+    ) -> Result<Option<bool>> {
+        subquery::contains(self, query, operands, collations, at)
+    }
+
+    fn quantified(
+        &self,
+        query: usize,
+        op: CmpOp,
+        all: bool,
+        operand: &Expr,
+        collation: CollationId,
+        at: Scope<'_>,
+    ) -> Result<Option<bool>> {
+        subquery::quantified(self, query, op, all, operand, collation, at)
+    }
+
+    fn interrupt(&self) -> u8 {
+        self.tx.borrow().interrupt().reason()
+    }
+
+    fn sleep(&self, time: Duration) -> bool {
+        let interrupt = Arc::clone(self.tx.borrow().interrupt());
+        interrupt.arm();
+        interrupt.sleep(time) != engine::Slept::Interrupted
+    }
+
+    fn get_lock(&self, name: &str, timeout: Duration) -> Result<bool> {
+        self.env.borrow_mut().get_lock(name, timeout, &mut self.tx.borrow_mut())
+    }
+}
+
+impl<'x> Run<'x> {
+    pub fn new(
+        tx: &'x mut Transaction,
+        env: &'x mut dyn Env,
+        params: &'x [Value<'x>],
+        subqueries: &'x [RefCell<subquery::Subquery>],
+    ) -> Run<'x> {
+        Run {
+            evaluation: Evaluation::new(params, env.now_us(), SqlMode(env.sql_mode())),
+            tx: RefCell::new(tx),
+            beside: Cell::new(None),
+            has_beside: false,
+            is_beside: Cell::new(false),
+            env: RefCell::new(env),
+            subqueries,
+            foreseen: &[],
+            writes: false,
+            plain_reads: PlainReads::Query,
+            found_rows: Cell::new(None),
+            working: RefCell::new(Vec::new()),
+            counts: RefCell::new(Vec::new()),
+            refused: Cell::new(0),
+            target_view: RefCell::new(None),
+        }
+    }
+
+    /// The statement has tables of both kinds.
+    pub fn set_beside(&mut self, beside: &'x mut Transaction) {
+        self.beside = Cell::new(Some(beside));
+        self.has_beside = true;
+    }
+
+    /// Asks the constants that MySQL asks while it plans: their warnings and errors come also where no row does.
+    #[inline]
+    pub fn foresee(&self) -> Result<()> {
+        if self.foreseen.is_empty() { Ok(()) } else { self.ask(self.foreseen.iter()) }
+    }
+
+    #[cold]
+    pub fn ask<'f>(&self, constants: impl Iterator<Item = &'f Foreseen>) -> Result<()> {
+        let frame = Frame::new(Vec::new(), Vec::new());
+        for constant in constants {
+            // Not as a condition: only what one is asks whether it is true.
+            constant.expr.eval(self, Scope::new(&frame, None))?;
+        }
+        self.check_strict()
+    }
+
+    /// The values of parameters have come with warnings. `asked`: parameters that MySQL asks for while it optimizes.
+    #[cold]
+    pub fn ask_for_parameters(&self, asked: &[Expr]) -> Result<()> {
+        self.evaluation.has_untold.set(true);
+        let frame = Frame::new(Vec::new(), Vec::new());
+        asked.iter().try_for_each(|e| e.eval(self, Scope::new(&frame, None)).map(drop))
+    }
+
+    /// Has an operator's buffer of so many bytes to go on in a file? Beyond `max`, and earlier where the statement has little left.
+    #[inline]
+    pub fn must_spill(&self, bytes: usize, max: usize) -> bool {
+        bytes > max || bytes > IN_MEMORY_BYTES_MIN && sync::memory::is_tight()
+    }
+
+    /// Have the operators files or buffers that are not to outlive the execution?
+    pub fn holds_much(&self) -> bool {
+        self.evaluation.holds_much.get()
+    }
+
+    /// Bytes of a temporary table in memory: what has more goes on in a file.
+    pub fn tmp_memory(&self) -> usize {
+        self.env.borrow().tmp_memory().min(IN_MEMORY_BYTES_MAX) as usize
+    }
+
+    /// The same of a sort.
+    pub fn sort_memory(&self) -> usize {
+        self.env.borrow().sort_buffer_size().min(IN_MEMORY_BYTES_MAX) as usize
+    }
+
+    /// `max_sort_length`.
+    pub fn max_sort_length(&self) -> usize {
+        self.env.borrow().max_sort_length().min(IN_MEMORY_BYTES_MAX) as usize
+    }
+
+    /// A temporary file in `tmpdir`. Errors 1 (no such directory) and 3.
+    #[cold]
+    pub fn temp_file(&self) -> Result<cipher::Scratch> {
+        self.evaluation.holds_much.set(true);
+        observe::increment(Counter::CreatedTmpFiles);
+        let directory = match self.env.borrow().system_variable(Some(true), "tmpdir")?.0 {
+            Value::Bytes(b) => String::from_utf8_lossy(&b).into_owned(),
+            _ => "/tmp".to_string(),
+        };
+        cipher::Scratch::new(&directory)
+            .map_err(|e| SqlError::new(1, format!("Can't create/write to file '{directory}' (OS errno - {e})")))
+    }
+
+    /// An engine error on the way to the client.
+    #[cold]
+    pub fn engine_error(&self, e: engine::Error) -> SqlError {
+        error::engine(e)
+    }
+
+    /// How a table without a locking clause is read: see [`PlainReads`]. A SELECT at SERIALIZABLE that is a transaction of its own
+    /// takes no locks, its snapshot serialises it.
+    #[inline]
+    pub fn plain_read(&self) -> Read {
+        let isolation = self.tx.borrow().isolation();
+        let locks = match self.plain_reads {
+            PlainReads::Query => isolation == Isolation::Serializable && !self.env.borrow().is_single_statement(),
+            PlainReads::Source => isolation > Isolation::ReadCommitted,
+            PlainReads::Locked => true,
+        };
+        if locks { Read::Locking { mode: LockMode::Shared, wait: Wait::Block } } else { Read::Consistent }
+    }
+}

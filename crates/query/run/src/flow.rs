@@ -1,0 +1,604 @@
+//! Operators that pass rows on: filter, limit, distinct, values, derived tables, set operations.
+
+use super::spill::{Aside, Kept, Place, Reader, Spill};
+use super::window::{restore_slots, save_slots};
+use super::{Frame, Op, Receive, Run, Scope, Settled, Step, tuple};
+use crate::subquery::Query;
+use expr::Execution;
+use expr::Expr;
+use expr::key::encode_key;
+use hashbrown::HashMap;
+use observe::Counter;
+use plan::node::SetKind;
+use std::sync::Arc;
+use types::{Result, Value};
+
+/// One row without columns.
+pub struct OneOp {
+    pub done: bool,
+}
+
+impl Op for OneOp {
+    fn open(&mut self, _run: &Run<'_>, _frame: &mut Frame, _outer: Option<&Scope<'_>>) -> Result<()> {
+        self.done = false;
+        Ok(())
+    }
+
+    fn next(&mut self, _run: &Run<'_>, _frame: &mut Frame, _outer: Option<&Scope<'_>>) -> Result<bool> {
+        Ok(!std::mem::replace(&mut self.done, true))
+    }
+}
+
+pub struct ValuesOp {
+    pub slot: usize,
+    pub rows: Vec<Vec<Expr>>,
+    pub next: usize,
+}
+
+impl Op for ValuesOp {
+    fn open(&mut self, _run: &Run<'_>, _frame: &mut Frame, _outer: Option<&Scope<'_>>) -> Result<()> {
+        self.next = 0;
+        Ok(())
+    }
+
+    fn next(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<bool> {
+        let Some(row) = self.rows.get(self.next) else { return Ok(false) };
+        self.next += 1;
+        let mut bytes = std::mem::take(&mut frame.slots[self.slot].bytes);
+        bytes.clear();
+        let mut w = tuple::Writer::new(&mut bytes, row.len());
+        for e in row {
+            w.push(&e.eval(run, Scope::new(frame, outer))?);
+        }
+        w.finish();
+        frame.slots[self.slot].bytes = bytes;
+        frame.slots[self.slot].present = true;
+        Ok(true)
+    }
+}
+
+pub struct FilterOp {
+    pub input: Box<dyn Op>,
+    pub condition: Expr,
+}
+
+impl Op for FilterOp {
+    fn open(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()> {
+        self.input.open(run, frame, outer)
+    }
+
+    fn next(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<bool> {
+        while self.input.next(run, frame, outer)? {
+            if self.condition.eval_bool(run, Scope::new(frame, outer))? == Some(true) {
+                return Ok(true);
+            }
+            self.input.reject(run);
+            run.check_interrupt()?;
+        }
+        Ok(false)
+    }
+
+    fn each(
+        &mut self,
+        run: &Run<'_>,
+        frame: &mut Frame,
+        outer: Option<&Scope<'_>>,
+        receive: &mut Receive<'_>,
+    ) -> Result<()> {
+        let condition = &self.condition;
+        self.input.each(run, frame, outer, &mut |at| {
+            if condition.eval_bool(run, at)? == Some(true) {
+                return receive(at);
+            }
+            run.check_interrupt()?;
+            Ok(Step::Reject)
+        })
+    }
+
+    fn settle(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<Settled> {
+        let settled = self.input.settle(run, frame, outer)?;
+        if settled == Settled::Changed && self.condition.eval_bool(run, Scope::new(frame, outer))? != Some(true) {
+            self.input.reject(run);
+            return Ok(Settled::Gone);
+        }
+        Ok(settled)
+    }
+
+    fn reject(&mut self, run: &Run<'_>) {
+        self.input.reject(run);
+    }
+
+    fn forget(&mut self) {
+        self.input.forget();
+    }
+}
+
+/// The value of a LIMIT clause, of which NULL is 0. Errors 1210, 1690 for parameters that are no counts. COM_STMT_EXECUTE may
+/// bring a string, as clients do that bind everything as one; EXECUTE may not.
+pub fn limit_value(e: &Expr, run: &Run<'_>, at: Scope<'_>) -> Result<u64> {
+    match e.eval(run, at)? {
+        Value::Int(v) if v >= 0 => Ok(v as u64),
+        Value::UInt(v) => Ok(v),
+        Value::Null => Ok(0),
+        given => given_limit(&given, run.env.borrow().runs_execute()),
+    }
+}
+
+#[cold]
+fn given_limit(given: &Value<'_>, runs_execute: bool) -> Result<u64> {
+    let (range, command) = match runs_execute {
+        true => ("unsigned integer", "EXECUTE"),
+        false => ("SIGNED INTEGER", "mysqld_stmt_execute"),
+    };
+    match given {
+        Value::Int(_) => Err(types::err!(1690, range, command)),
+        Value::Bytes(_) if !runs_execute => Ok(given.to_u64()),
+        _ => Err(types::err!(1210, command)),
+    }
+}
+
+pub struct LimitOp {
+    pub input: Box<dyn Op>,
+    pub count: Expr,
+    pub offset: Option<Expr>,
+    pub left: u64,
+    pub skip: u64,
+    /// SQL_CALC_FOUND_ROWS: goes on to the end of the input.
+    pub count_all: bool,
+    /// Rows of the input so far, and whether its end was reached.
+    pub seen: u64,
+    pub ended: bool,
+}
+
+impl LimitOp {
+    /// Counts what is left of the input.
+    #[cold]
+    fn count_rest(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()> {
+        while !self.ended {
+            run.check_interrupt()?;
+            match self.input.next(run, frame, outer)? {
+                true => self.seen += 1,
+                false => self.ended = true,
+            }
+        }
+        run.found_rows.set(Some(self.seen));
+        Ok(())
+    }
+}
+
+impl Op for LimitOp {
+    fn open(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()> {
+        let at = Scope::new(frame, outer);
+        self.left = limit_value(&self.count, run, at)?;
+        self.skip = match &self.offset {
+            Some(o) => limit_value(o, run, at)?,
+            None => 0,
+        };
+        self.seen = 0;
+        self.ended = false;
+        if self.left == 0 && !self.count_all {
+            return Ok(());
+        }
+        self.input.open(run, frame, outer)
+    }
+
+    fn next(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<bool> {
+        while self.skip > 0 && self.left > 0 {
+            if !self.input.next(run, frame, outer)? {
+                self.left = 0;
+                self.ended = true;
+                break;
+            }
+            self.seen += 1;
+            self.skip -= 1;
+            run.check_interrupt()?;
+        }
+        if self.left == 0 {
+            if self.count_all {
+                self.count_rest(run, frame, outer)?;
+            }
+            return Ok(false);
+        }
+        self.left -= 1;
+        let found = self.input.next(run, frame, outer)?;
+        self.seen += found as u64;
+        if !found {
+            self.left = 0;
+            self.ended = true;
+            if self.count_all {
+                self.count_rest(run, frame, outer)?;
+            }
+        }
+        Ok(found)
+    }
+
+    fn each(
+        &mut self,
+        run: &Run<'_>,
+        frame: &mut Frame,
+        outer: Option<&Scope<'_>>,
+        receive: &mut Receive<'_>,
+    ) -> Result<()> {
+        if self.count_all {
+            while self.next(run, frame, outer)? {
+                receive(Scope::new(frame, outer))?;
+            }
+            return Ok(());
+        }
+        if self.left == 0 {
+            return Ok(());
+        }
+        let LimitOp { input, left, skip, .. } = self;
+        input.each(run, frame, outer, &mut |at| {
+            if *skip > 0 {
+                *skip -= 1;
+                run.check_interrupt()?;
+                return Ok(Step::More);
+            }
+            *left -= 1;
+            let step = receive(at)?;
+            Ok(if *left == 0 { Step::Stop } else { step })
+        })
+    }
+
+    fn forget(&mut self) {
+        self.input.forget();
+    }
+}
+
+/// Byte strings seen so far, kept in one buffer.
+#[derive(Default)]
+pub struct KeySet {
+    table: hashbrown::HashTable<(u32, u32)>,
+    bytes: Vec<u8>,
+}
+
+pub fn hash_bytes(bytes: &[u8]) -> u64 {
+    use std::hash::BuildHasher;
+    foldhash::fast::FixedState::default().hash_one(bytes)
+}
+
+impl KeySet {
+    pub fn clear(&mut self) {
+        self.table.clear();
+        self.bytes.clear();
+    }
+
+    pub fn contains(&self, key: &[u8]) -> bool {
+        self.table.find(hash_bytes(key), |e| &self.bytes[e.0 as usize..e.1 as usize] == key).is_some()
+    }
+
+    /// Bytes that it takes, roughly.
+    pub fn memory(&self) -> usize {
+        self.bytes.len() + self.table.len() * 2 * size_of::<(u32, u32)>()
+    }
+
+    /// True when the key is new.
+    pub fn insert(&mut self, run: &Run<'_>, key: &[u8]) -> Result<bool> {
+        let bytes = &self.bytes;
+        let of = |e: &(u32, u32)| &bytes[e.0 as usize..e.1 as usize];
+        let hash = hash_bytes(key);
+        if self.table.find(hash, |e| of(e) == key).is_some() {
+            return Ok(false);
+        }
+        run.check_growth(bytes.len() + key.len())?;
+        let entry = (bytes.len() as u32, (bytes.len() + key.len()) as u32);
+        self.table.insert_unique(hash, entry, |e| hash_bytes(of(e)));
+        self.bytes.extend_from_slice(key);
+        Ok(true)
+    }
+}
+
+pub struct DistinctOp {
+    input: Box<dyn Op>,
+    distinct: Distinct,
+    /// The rows at hand: a partition that was put aside, or the input.
+    partition: Option<(Arc<Spill>, Reader)>,
+}
+
+struct Distinct {
+    values: Vec<Expr>,
+    seen: KeySet,
+    memory_max: usize,
+    aside: Aside,
+    key: Vec<u8>,
+    row: Vec<u8>,
+}
+
+impl DistinctOp {
+    pub fn new(input: Box<dyn Op>, values: Vec<Expr>) -> DistinctOp {
+        let (seen, aside) = (KeySet::default(), Aside::default());
+        let distinct = Distinct { values, seen, memory_max: 0, aside, key: Vec::new(), row: Vec::new() };
+        DistinctOp { input, distinct, partition: None }
+    }
+
+    /// Goes on to the next row, of the input or put aside.
+    fn advance(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<bool> {
+        loop {
+            run.check_interrupt()?;
+            if let Some((spill, rows)) = &mut self.partition {
+                if rows.next(spill)? {
+                    let slots: Vec<usize> = (0..frame.slots.len()).collect();
+                    restore_slots(rows.payload(), frame, &slots);
+                    return Ok(true);
+                }
+            } else if self.input.next(run, frame, outer)? {
+                return Ok(true);
+            }
+            self.partition = self.distinct.aside.next_partition()?;
+            if self.partition.is_none() {
+                return Ok(false);
+            }
+            self.distinct.seen.clear();
+        }
+    }
+}
+
+impl Distinct {
+    /// Is this the first such row? Not when it is put aside.
+    fn is_new(&mut self, run: &Run<'_>, at: Scope<'_>) -> Result<bool> {
+        observe::increment(Counter::HandlerWrite);
+        self.key.clear();
+        for e in self.values.iter() {
+            encode_key(&mut self.key, &e.eval(run, at)?, &e.ty, false);
+        }
+        run.check_work(self.key.len())?;
+        if !run.must_spill(self.seen.memory(), self.memory_max) || !self.aside.may_grow() {
+            return self.seen.insert(run, &self.key);
+        }
+        if !self.seen.contains(&self.key) {
+            self.row.clear();
+            let slots: Vec<usize> = (0..at.slot_count()).collect();
+            save_slots(&mut self.row, at, &slots);
+            self.aside.push(run, hash_bytes(&self.key), &self.row)?;
+        }
+        Ok(false)
+    }
+}
+
+impl Op for DistinctOp {
+    fn open(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()> {
+        self.distinct.seen.clear();
+        self.distinct.aside.clear();
+        self.distinct.memory_max = run.tmp_memory();
+        self.partition = None;
+        observe::increment(Counter::CreatedTmpTables);
+        self.input.open(run, frame, outer)
+    }
+
+    fn next(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<bool> {
+        while self.advance(run, frame, outer)? {
+            if self.distinct.is_new(run, Scope::new(frame, outer))? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn each(
+        &mut self,
+        run: &Run<'_>,
+        frame: &mut Frame,
+        outer: Option<&Scope<'_>>,
+        receive: &mut Receive<'_>,
+    ) -> Result<()> {
+        let DistinctOp { input, distinct, .. } = self;
+        let mut stopped = false;
+        input.each(run, frame, outer, &mut |at| {
+            run.check_interrupt()?;
+            let step = if distinct.is_new(run, at)? { receive(at)? } else { Step::More };
+            stopped = step == Step::Stop;
+            Ok(step)
+        })?;
+        if stopped {
+            return Ok(());
+        }
+        // The input is at its end: what was put aside.
+        self.partition = self.distinct.aside.next_partition()?;
+        self.distinct.seen.clear();
+        while self.partition.is_some() && self.next(run, frame, outer)? {
+            if receive(Scope::new(frame, outer))? == Step::Stop {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn forget(&mut self) {
+        self.input.forget();
+    }
+}
+
+/// A query in FROM. Its rows stream through, or are kept when it is the inner side of a join and opened often.
+pub struct DerivedOp {
+    pub slot: usize,
+    pub query: Query,
+    pub keep: bool,
+    /// The query reads the current rows of this frame.
+    pub lateral: bool,
+    pub kept: Option<Kept>,
+    pub bytes: Vec<u8>,
+    pub next: Place,
+}
+
+impl DerivedOp {
+    fn open_within(&mut self, run: &Run<'_>, around: Option<&Scope<'_>>) -> Result<()> {
+        if !self.keep {
+            return self.query.open(run, around);
+        }
+        // Kept rows serve later openings of the same execution; `forget` drops them before the next.
+        if self.kept.is_some() {
+            return Ok(());
+        }
+        let (mut rows, memory_max) = (Kept::default(), run.tmp_memory());
+        observe::increment(Counter::CreatedTmpTables);
+        self.query.open(run, around)?;
+        while self.query.next(run, around)? {
+            self.bytes.clear();
+            self.query.write_row(run, around, &mut self.bytes)?;
+            run.check_work(self.bytes.len())?;
+            rows.push(run, &self.bytes, memory_max)?;
+            observe::increment(Counter::HandlerWrite);
+        }
+        self.kept = Some(rows);
+        Ok(())
+    }
+
+    /// Writes the query's next row into `bytes`.
+    fn next_within(&mut self, run: &Run<'_>, around: Option<&Scope<'_>>) -> Result<bool> {
+        if !self.query.next(run, around)? {
+            return Ok(false);
+        }
+        self.bytes.clear();
+        self.query.write_row(run, around, &mut self.bytes)?;
+        Ok(true)
+    }
+}
+
+impl Op for DerivedOp {
+    fn open(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()> {
+        self.next = Place::default();
+        match self.lateral {
+            true => self.open_within(run, Some(&Scope::new(frame, outer))),
+            false => self.open_within(run, outer),
+        }
+    }
+
+    fn next(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<bool> {
+        if let Some(kept) = &self.kept {
+            let slot = &mut frame.slots[self.slot];
+            slot.present = kept.read(&mut self.next, &mut slot.bytes)?;
+            observe::increment(Counter::HandlerReadRndNext);
+            return Ok(slot.present);
+        }
+        let found = match self.lateral {
+            true => self.next_within(run, Some(&Scope::new(frame, outer)))?,
+            false => self.next_within(run, outer)?,
+        };
+        let slot = &mut frame.slots[self.slot];
+        std::mem::swap(&mut slot.bytes, &mut self.bytes);
+        slot.present = found;
+        Ok(found)
+    }
+
+    fn forget(&mut self) {
+        self.kept = None;
+        self.query.forget();
+    }
+}
+
+pub struct SetOpOp {
+    pub kind: SetKind,
+    pub all: bool,
+    pub left: Query,
+    pub right: Query,
+    pub slot: usize,
+    pub second: bool,
+    /// INTERSECT and EXCEPT: whether the left has a first row, which waits to be looked at. Without one the right is not read.
+    pub waiting: Option<bool>,
+    pub seen: KeySet,
+    /// INTERSECT and EXCEPT: how often each row comes on the right.
+    pub counts: HashMap<Vec<u8>, u64>,
+    /// Bytes of its keys, roughly.
+    pub counted_bytes: usize,
+    pub key: Vec<u8>,
+}
+
+impl SetOpOp {
+    fn key_of(query: &Query, run: &Run<'_>, outer: Option<&Scope<'_>>, key: &mut Vec<u8>) -> Result<()> {
+        key.clear();
+        let at = Scope::new(&query.frame, outer);
+        for e in &query.outputs {
+            encode_key(key, &e.eval(run, at)?, &e.ty, false);
+        }
+        run.check_work(key.len())
+    }
+
+    fn emit(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<bool> {
+        let slot = &mut frame.slots[self.slot];
+        slot.bytes.clear();
+        slot.present = true;
+        let query = if self.second { &self.right } else { &self.left };
+        query.write_row(run, outer, &mut slot.bytes)?;
+        Ok(true)
+    }
+}
+
+impl Op for SetOpOp {
+    fn open(&mut self, run: &Run<'_>, _frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()> {
+        self.second = false;
+        self.seen.clear();
+        self.counts.clear();
+        self.counted_bytes = 0;
+        self.left.open(run, outer)?;
+        if self.kind != SetKind::Union {
+            let found = self.left.next(run, outer)?;
+            self.waiting = Some(found);
+            if !found {
+                return Ok(());
+            }
+            observe::increment(Counter::CreatedTmpTables);
+            self.right.open(run, outer)?;
+            while self.right.next(run, outer)? {
+                run.check_interrupt()?;
+                observe::increment(Counter::HandlerWrite);
+                Self::key_of(&self.right, run, outer, &mut self.key)?;
+                let before = self.counts.len();
+                *self.counts.entry_ref(&self.key[..]).or_insert(0) += 1;
+                if self.counts.len() > before {
+                    self.counted_bytes += self.key.len() + size_of::<(Vec<u8>, u64)>();
+                    run.check_growth(self.counted_bytes)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn next(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<bool> {
+        loop {
+            let query = if self.second { &mut self.right } else { &mut self.left };
+            let found = match self.waiting.take() {
+                Some(found) => found,
+                None => query.next(run, outer)?,
+            };
+            if !found {
+                if self.second || self.kind != SetKind::Union {
+                    return Ok(false);
+                }
+                self.second = true;
+                self.right.open(run, outer)?;
+                continue;
+            }
+            run.check_interrupt()?;
+            if self.kind == SetKind::Union && self.all {
+                return self.emit(run, frame, outer);
+            }
+            observe::increment(Counter::HandlerReadKey);
+            let query = if self.second { &self.right } else { &self.left };
+            Self::key_of(query, run, outer, &mut self.key)?;
+            let found = self.counts.get_mut(&self.key[..]);
+            let take = match (self.kind, found) {
+                (SetKind::Union, _) => true,
+                (SetKind::Intersect, Some(n)) if !self.all || *n > 0 => {
+                    *n = n.saturating_sub(1);
+                    true
+                }
+                (SetKind::Except, Some(n)) if self.all && *n > 0 => {
+                    *n -= 1;
+                    false
+                }
+                (SetKind::Except, Some(_)) => self.all,
+                (SetKind::Except, None) => true,
+                (SetKind::Intersect, _) => false,
+            };
+            if take && (self.all || self.seen.insert(run, &self.key)?) {
+                return self.emit(run, frame, outer);
+            }
+        }
+    }
+
+    fn forget(&mut self) {
+        self.left.forget();
+        self.right.forget();
+    }
+}

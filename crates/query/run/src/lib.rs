@@ -1,0 +1,59 @@
+//! Operators over the engine, and the statements that they make up.
+//!
+//! ```text
+//!   plan::node (plain data) --build-----> operators with their buffers      both in a Prepared
+//!   Prepared::execute: operators pull rows from engine cursors into slots; expressions read slots; rows go to a RowSink
+//! ```
+//! Each operator pulls rows from its inputs and leaves its own in the slots of a [`expr::Frame`]. A row is no vector of values
+//! ([`expr::row`]): a join's row is the slots of its tables side by side. Buffers belong to the plan and are used again by the next
+//! execution, unless they have grown great or go on in files: then the operators go when the execution ends ([`Run::holds_much`]).
+//!
+//! Knows nothing of packets, connections or transactions' begin and end, and of syntax only what stored programs are made of.
+
+pub mod apply;
+mod batched;
+pub mod beside;
+pub mod build;
+mod change;
+pub mod context;
+mod counted;
+pub mod entries;
+mod execution;
+pub mod fields;
+mod flow;
+mod gate;
+mod group;
+pub mod handler;
+mod held;
+mod index_merge;
+mod insert;
+mod intersection;
+mod join;
+mod json_table;
+mod load;
+mod logged;
+pub mod long;
+mod loose;
+mod many;
+mod multi_range;
+mod operator;
+pub mod prepared;
+pub mod program;
+mod recursive;
+pub mod rules;
+mod scan;
+mod skip;
+mod sort;
+pub mod spill;
+mod subquery;
+mod window;
+pub mod write;
+
+pub use context::{Env, Outcome, RowSink};
+pub use execution::{PlainReads, Run};
+pub use prepared::{Prepared, Uses};
+
+use build::Statement;
+use expr::{Frame, Scope, Shape, tuple};
+use long::added_column;
+use operator::{Op, Receive, Settled, Step, recycle};

@@ -1,0 +1,685 @@
+//! The interpreter.
+
+use super::cursor::OpenCursor;
+use super::handlers::choose;
+use super::values::{Row, assign, read};
+use super::{Compiled, Condition, Form, Host, LocalType};
+use crate::beside::Uses;
+use crate::build::variable_type;
+use sql::ast::{
+    Diagnosed, DiagnosticTarget, ExplainTarget, Expr, ExprId, GetDiagnostics, Into, IntoVar, LocalId, Op,
+    ParameterMode, Parsed, PartId, Place, SetItem, Signal, Statement, StatementItem,
+};
+use std::sync::Arc;
+use types::{DataType, Result, SqlError, TypeKind, Value, err};
+
+/// Stack for a call of one program by another, in an optimised build.
+const CALL_BYTES: usize = 64 << 10;
+
+/// The plans of one session for a routine at one depth, by part.
+pub struct Plans<P> {
+    pub compiled: Arc<Compiled>,
+    plans: Vec<Option<P>>,
+    /// With those of the values that CASEs compare, once they are known.
+    types: Arc<[LocalType]>,
+}
+
+impl<P> Plans<P> {
+    pub fn new(compiled: &Arc<Compiled>) -> Plans<P> {
+        let parts = compiled.program().parts.len();
+        Plans {
+            compiled: Arc::clone(compiled),
+            plans: (0..parts).map(|_| None).collect(),
+            types: Arc::clone(&compiled.types),
+        }
+    }
+}
+
+/// An argument of CALL.
+enum Given {
+    Value(Value<'static>, DataType),
+    /// A user variable, for a parameter that is OUT or INOUT.
+    User(String),
+    Local(LocalId),
+}
+
+/// A handler's statement that runs.
+struct Activation {
+    /// Where a CONTINUE handler goes on.
+    resume: Place,
+    handler: u32,
+    /// Handlers that are not in force in it.
+    saved: Vec<u32>,
+    /// What it handles, and all conditions of the statement that failed.
+    condition: Condition,
+    conditions: Vec<Condition>,
+}
+
+/// One call of a routine.
+pub struct Interpreter<'h, H: Host> {
+    host: &'h mut H,
+    plans: Plans<H::Plan>,
+    locals: Vec<Value<'static>>,
+    handlers: Vec<u32>,
+    /// By number, those of inner blocks last.
+    cursors: Vec<(u32, Option<OpenCursor>)>,
+    active: Vec<Activation>,
+    /// Types of what stands for `?`, in a statement that is no program's.
+    params: Box<[DataType]>,
+    returned: Option<Value<'static>>,
+}
+
+/// How the program goes on.
+enum Next {
+    On,
+    To(Place),
+    End,
+}
+
+impl<'h, H: Host> Interpreter<'h, H> {
+    /// A call with values for the parameters; those of OUT are NULL.
+    pub fn new(host: &'h mut H, compiled: &Arc<Compiled>) -> Interpreter<'h, H> {
+        let plans = host.take_plans(compiled);
+        let locals = vec![Value::Null; compiled.columns.len()];
+        let (handlers, cursors, active) = (Vec::new(), Vec::new(), Vec::new());
+        Interpreter { host, plans, locals, handlers, cursors, active, params: Box::default(), returned: None }
+    }
+
+    /// Gives a parameter its value. Errors as of a column.
+    pub fn give(&mut self, parameter: usize, value: Value<'static>, ty: &DataType) -> Result<()> {
+        let compiled = Arc::clone(&self.plans.compiled);
+        let (tx, env) = self.host.parts();
+        self.locals[parameter] = assign(tx, env, value, ty, &compiled.columns[parameter])?;
+        Ok(())
+    }
+
+    /// Runs the program to its end. The values of its variables, and of a function what it gives.
+    pub fn run(mut self) -> Result<(Vec<Value<'static>>, Option<Value<'static>>)> {
+        let compiled = Arc::clone(&self.plans.compiled);
+        let result = self.steps(&compiled);
+        self.host.keep_plans(self.plans);
+        result.map(|()| (self.locals, self.returned))
+    }
+
+    fn steps(&mut self, compiled: &Arc<Compiled>) -> Result<()> {
+        let code = &compiled.program().code;
+        let mut at: Place = 0;
+        while let Some(op) = code.get(at as usize) {
+            let result = self.step(compiled, op);
+            at = match result {
+                Ok(Next::On) if self.handlers.is_empty() || self.host.conditions().is_empty() => at + 1,
+                Ok(Next::To(to)) if self.handlers.is_empty() || self.host.conditions().is_empty() => to,
+                Ok(Next::End) => return Ok(()),
+                Ok(next) => {
+                    let after = if let Next::To(to) = next { to } else { at + 1 };
+                    self.warned(compiled, op, after).unwrap_or(after)
+                }
+                Err(error) => self.failed(compiled, op, at, error)?,
+            };
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, compiled: &Arc<Compiled>, op: &Op) -> Result<Next> {
+        match op {
+            Op::Set { local, value } => {
+                self.host.clear_conditions();
+                let column = &compiled.columns[*local as usize];
+                self.ready(*value, compiled, None)?;
+                let plan = self.plans.plans[*value as usize].as_mut().expect("planned above");
+                self.locals[*local as usize] = if self.host.prepared(plan).uses() == Uses::Nothing {
+                    let prepared = self.host.prepared(plan);
+                    let (tx, env) = self.host.parts();
+                    prepared.assign(tx, &self.locals, env, column)?
+                } else {
+                    let (value, ty) = self.value(*value)?;
+                    let (tx, env) = self.host.parts();
+                    assign(tx, env, value, &ty, column)?
+                };
+                Ok(Next::On)
+            }
+            Op::Clear(local) => {
+                self.locals[*local as usize] = Value::Null;
+                Ok(Next::On)
+            }
+            Op::SetCase { local, value } => {
+                self.host.clear_conditions();
+                self.ready(*value, compiled, None)?;
+                let (value, ty) = self.value(*value)?;
+                let local = *local as usize;
+                if self.plans.types[local].data_type != ty {
+                    // What compares it is planned for its type.
+                    let mut types = self.plans.types.to_vec();
+                    types[local] = LocalType::plain(ty);
+                    self.plans.types = types.into();
+                    let readers = |part: &Parsed| {
+                        part.exprs().iter().any(|e| matches!(e, Expr::Local(l) if *l as usize == local))
+                    };
+                    for (plan, part) in self.plans.plans.iter_mut().zip(&compiled.program().parts) {
+                        if readers(part) {
+                            *plan = None;
+                        }
+                    }
+                }
+                self.locals[local] = value;
+                Ok(Next::On)
+            }
+            Op::Run(part) => self.statement(compiled, *part).map(|()| Next::On),
+            Op::Jump(to) => {
+                // A loop without a statement ends on KILL, too.
+                types::work::check()?;
+                Ok(Next::To(*to))
+            }
+            Op::JumpUnless { condition, to, .. } => {
+                self.host.clear_conditions();
+                self.ready(*condition, compiled, None)?;
+                let plan = self.plans.plans[*condition as usize].as_mut().expect("planned above");
+                let holds = if self.host.prepared(plan).uses() == Uses::Nothing {
+                    let prepared = self.host.prepared(plan);
+                    let (tx, env) = self.host.parts();
+                    prepared.holds(tx, &self.locals, env)?
+                } else {
+                    let (value, ty) = self.value(*condition)?;
+                    if ty.kind.is_text() { value.to_f64() != 0.0 } else { value.to_bool() == Some(true) }
+                };
+                Ok(if holds { Next::On } else { Next::To(*to) })
+            }
+            Op::CaseNotFound => Err(err!(1339)),
+            Op::PushHandler(number) => {
+                self.handlers.push(*number);
+                Ok(Next::On)
+            }
+            Op::PopHandlers(n) => {
+                self.handlers.truncate(self.handlers.len() - *n as usize);
+                Ok(Next::On)
+            }
+            Op::PushCursor(number) => {
+                self.cursors.push((*number, None));
+                Ok(Next::On)
+            }
+            Op::PopCursors(n) => {
+                self.cursors.truncate(self.cursors.len() - *n as usize);
+                Ok(Next::On)
+            }
+            Op::Open(number) => self.open(compiled, *number).map(|()| Next::On),
+            Op::Close(number) => match self.cursor(*number).take() {
+                Some(_) => Ok(Next::On),
+                None => Err(err!(1326)),
+            },
+            Op::Fetch { cursor, into } => self.fetch(compiled, *cursor, into).map(|()| Next::On),
+            Op::EndHandler { exit } => {
+                let done = self.active.pop().expect("a handler's statement runs");
+                if *self.host.conditions() == done.conditions {
+                    // What was handled is over.
+                    self.host.clear_conditions();
+                }
+                let handler = &compiled.program().handlers[done.handler as usize];
+                self.handlers.truncate(handler.handlers as usize);
+                Ok(match exit {
+                    Some(to) => {
+                        self.cursors.truncate(handler.cursors as usize);
+                        Next::To(*to)
+                    }
+                    None => {
+                        self.handlers.extend(done.saved);
+                        Next::To(done.resume)
+                    }
+                })
+            }
+            Op::Return(part) => {
+                self.host.clear_conditions();
+                self.ready(*part, compiled, None)?;
+                let (value, ty) = self.value(*part)?;
+                let column = compiled.returns.as_ref().expect("only functions return");
+                let (tx, env) = self.host.parts();
+                self.returned = Some(assign(tx, env, value, &ty, column)?);
+                Ok(Next::End)
+            }
+        }
+    }
+
+    // --- conditions ---
+
+    /// An error: where the program goes on if a handler takes it.
+    fn failed(&mut self, compiled: &Arc<Compiled>, op: &Op, at: Place, error: SqlError) -> Result<Place> {
+        // What ends the connection or the statement as such is nobody's to handle.
+        let is_fatal = matches!(error.code, 1317 | 3024 | 3170 | 4081 | 4082 | 1160 | 1815 | 1436);
+        let program = compiled.program();
+        let chosen = match is_fatal {
+            true => None,
+            false => choose(program, &self.handlers, error.code, &error.sqlstate, "Error"),
+        };
+        let Some(number) = chosen else { return Err(error) };
+        let condition = Condition::of_error(&error);
+        let is_noted = |c: &Condition| c.is_error() && c.code == error.code && c.message == error.message;
+        if !self.host.conditions().last().is_some_and(is_noted) {
+            self.host.add_condition(condition.clone());
+        }
+        let condition = self.host.conditions().last().cloned().unwrap_or(condition);
+        let resume = match op {
+            Op::JumpUnless { otherwise, .. } => *otherwise,
+            _ => at + 1,
+        };
+        Ok(self.activate(compiled, number, condition, resume))
+    }
+
+    /// The statement has come to warnings: where the program goes on if a handler takes one.
+    fn warned(&mut self, compiled: &Arc<Compiled>, op: &Op, after: Place) -> Option<Place> {
+        // What tells of conditions has not raised them.
+        let tells = |part: &PartId| {
+            let part = &compiled.program().parts[*part as usize];
+            matches!(part.statement, Statement::GetDiagnostics(_) | Statement::Show(_))
+        };
+        match op {
+            Op::Run(part) if tells(part) => return None,
+            Op::Set { .. }
+            | Op::SetCase { .. }
+            | Op::JumpUnless { .. }
+            | Op::Run(_)
+            | Op::Fetch { .. }
+            | Op::Open(_) => {}
+            _ => return None,
+        }
+        let program = compiled.program();
+        let (conditions, handlers) = (self.host.conditions(), &self.handlers);
+        let taken =
+            conditions.iter().rev().filter(|c| !c.is_error()).find_map(|c| {
+                choose(program, handlers, c.code, &c.sqlstate, c.level).map(|number| (number, c.clone()))
+            });
+        let (number, condition) = taken?;
+        Some(self.activate(compiled, number, condition, after))
+    }
+
+    fn activate(&mut self, compiled: &Arc<Compiled>, number: u32, condition: Condition, resume: Place) -> Place {
+        let handler = &compiled.program().handlers[number as usize];
+        let saved = self.handlers.split_off(handler.handlers as usize);
+        let conditions = self.host.conditions().clone();
+        self.active.push(Activation { resume, handler: number, saved, condition, conditions });
+        handler.body
+    }
+
+    // --- parts ---
+
+    /// Plans a part unless it is planned. `values`: the expressions of a statement that are wanted, in place of the statement.
+    fn ready(&mut self, part: PartId, compiled: &Arc<Compiled>, values: Option<Box<[ExprId]>>) -> Result<()> {
+        let at = part as usize;
+        if let Some(plan) = &mut self.plans.plans[at]
+            && !(self.host.prepared(plan).is_spent() && self.host.prepared(plan).uses() == Uses::Nothing)
+        {
+            return Ok(());
+        }
+        let parsed = &compiled.program().parts[at];
+        let values = values.or_else(|| match &parsed.statement {
+            Statement::Do(list) => Some(parsed.list(*list).into()),
+            _ => None,
+        });
+        let form = Form { locals: Arc::clone(&self.plans.types), values, params: self.params.clone() };
+        self.plans.plans[at] = Some(self.host.plan(parsed, form)?);
+        Ok(())
+    }
+
+    /// The values of a part, which is planned.
+    fn values(&mut self, part: PartId) -> Result<(Vec<Value<'static>>, Vec<DataType>)> {
+        let plan = self.plans.plans[part as usize].as_mut().expect("planned before");
+        let mut row = Row::default();
+        if self.host.prepared(plan).uses() == Uses::Nothing {
+            let prepared = self.host.prepared(plan);
+            let (tx, env) = self.host.parts();
+            prepared.execute(tx, &self.locals, env, &mut row)?;
+        } else {
+            self.host.query(plan, &self.locals, &mut row)?;
+        }
+        let types = self.host.prepared(plan).value_types().to_vec();
+        Ok((row.0.expect("values are one row"), types))
+    }
+
+    fn value(&mut self, part: PartId) -> Result<(Value<'static>, DataType)> {
+        let (mut values, mut types) = self.values(part)?;
+        Ok((values.swap_remove(0), types.swap_remove(0)))
+    }
+
+    fn statement(&mut self, compiled: &Arc<Compiled>, part: PartId) -> Result<()> {
+        let parsed = &compiled.program().parts[part as usize];
+        match &parsed.statement {
+            Statement::GetDiagnostics(get) => return self.get_diagnostics(compiled, part, parsed, get),
+            Statement::Signal(signal) => return self.signal(compiled, part, signal),
+            Statement::Show(_) => return self.host.obey(parsed, None),
+            _ => self.host.clear_conditions(),
+        }
+        match &parsed.statement {
+            Statement::Query(query) => {
+                let into = match parsed[*query].into.as_deref() {
+                    Some(Into::Vars(variables)) => Some(variables),
+                    _ => None,
+                };
+                self.ready(part, compiled, None)?;
+                let plan = self.plans.plans[part as usize].as_mut().expect("planned above");
+                match into {
+                    Some(variables) if variables.iter().any(|v| matches!(v, IntoVar::Local(_))) => {
+                        let mut row = Row::default();
+                        self.host.query(plan, &self.locals, &mut row)?;
+                        let types = self.host.prepared(plan).value_types().to_vec();
+                        self.take_row(compiled, parsed, variables, row.0, &types)
+                    }
+                    _ => self.host.run(plan, &self.locals),
+                }
+            }
+            Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => self.run_part(compiled, part),
+            Statement::Explain(explain) if !matches!(explain.target, ExplainTarget::Connection(_)) => {
+                self.run_part(compiled, part)
+            }
+            Statement::Do(_) => {
+                self.ready(part, compiled, None)?;
+                self.values(part).map(drop)
+            }
+            Statement::Set(items) => self.set(compiled, part, parsed, &items[0]),
+            Statement::Call { name, args } => {
+                let args = parsed.list(*args).to_vec();
+                self.call(compiled, part, *name, &args)
+            }
+            _ => self.host.obey(parsed, None),
+        }
+    }
+
+    /// A statement whose rows, if it has some, are the client's.
+    fn run_part(&mut self, compiled: &Arc<Compiled>, part: PartId) -> Result<()> {
+        self.ready(part, compiled, None)?;
+        let plan = self.plans.plans[part as usize].as_mut().expect("planned above");
+        self.host.run(plan, &self.locals)
+    }
+
+    /// SELECT INTO.
+    fn take_row(
+        &mut self,
+        compiled: &Arc<Compiled>,
+        parsed: &Parsed,
+        variables: &[IntoVar],
+        row: Option<Vec<Value<'static>>>,
+        types: &[DataType],
+    ) -> Result<()> {
+        let Some(row) = row else { return Ok(()) };
+        for ((variable, value), ty) in variables.iter().zip(row).zip(types) {
+            let (tx, env) = self.host.parts();
+            match variable {
+                IntoVar::User(name) => env.set_user_variable(parsed.name(*name), value, variable_type(ty)),
+                IntoVar::Local(local) => {
+                    let local = *local as usize;
+                    self.locals[local] = assign(tx, env, value, ty, &compiled.columns[local])?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, compiled: &Arc<Compiled>, part: PartId, parsed: &Parsed, item: &SetItem) -> Result<()> {
+        match item {
+            SetItem::UserVar { name, value } => {
+                self.ready(part, compiled, Some([*value].into()))?;
+                let (value, ty) = self.value(part)?;
+                let (_, env) = self.host.parts();
+                env.set_user_variable(parsed.name(*name), value, variable_type(&ty));
+                Ok(())
+            }
+            SetItem::SystemVar { value: Some(value), .. } if !matches!(parsed[*value], Expr::String { .. }) => {
+                self.ready(part, compiled, Some([*value].into()))?;
+                let given = self.value(part)?;
+                self.host.obey(parsed, Some(given))
+            }
+            _ => self.host.obey(parsed, None),
+        }
+    }
+
+    // --- calls ---
+
+    fn call(
+        &mut self,
+        compiled: &Arc<Compiled>,
+        part: PartId,
+        name: sql::ast::ObjectName,
+        args: &[ExprId],
+    ) -> Result<()> {
+        let parsed = &compiled.program().parts[part as usize];
+        self.host.may_call(parsed, name)?;
+        // What is given is the caller's to compute.
+        self.ready(part, compiled, Some(args.into()))?;
+        let (values, types) = self.values(part)?;
+        let callee = self.host.enter(parsed, name)?;
+        let given = given(&callee, parsed, args, values, types);
+        let result =
+            given.and_then(|given| sync::stack::with_room(CALL_BYTES, || self.call_inside(compiled, given, &callee)));
+        self.host.leave();
+        for (local, value, ty) in result? {
+            let (tx, env) = self.host.parts();
+            match local {
+                Given::Local(local) => {
+                    let local = local as usize;
+                    self.locals[local] = assign(tx, env, value, &ty, &compiled.columns[local])?;
+                }
+                Given::User(name) => env.set_user_variable(&name, value, variable_type(&ty)),
+                Given::Value(..) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// What goes back to the caller's variables.
+    fn call_inside(
+        &mut self,
+        compiled: &Arc<Compiled>,
+        given: Vec<Given>,
+        callee: &Arc<Compiled>,
+    ) -> Result<Vec<(Given, Value<'static>, DataType)>> {
+        let mut inputs = Vec::with_capacity(given.len());
+        for (i, argument) in given.iter().enumerate() {
+            let (tx, env) = self.host.parts();
+            inputs.push(match argument {
+                _ if callee.program().locals[i].mode == ParameterMode::Out => None,
+                Given::Value(value, ty) => Some((value.clone(), *ty)),
+                Given::User(name) => Some(env.user_variable(name)),
+                Given::Local(n) => Some(read(tx, env, &self.locals[*n as usize], &compiled.columns[*n as usize])),
+            });
+        }
+        let (locals, _) = call(&mut *self.host, callee, inputs)?;
+        let mut back = Vec::new();
+        for (i, (argument, value)) in given.into_iter().zip(locals).enumerate() {
+            if callee.program().locals[i].mode != ParameterMode::In {
+                let (tx, env) = self.host.parts();
+                let (value, ty) = read(tx, env, &value, &callee.columns[i]);
+                back.push((argument, value, ty));
+            }
+        }
+        Ok(back)
+    }
+
+    // --- cursors ---
+
+    fn cursor(&mut self, number: u32) -> &mut Option<OpenCursor> {
+        let found = self.cursors.iter_mut().rev().find(|(n, _)| *n == number);
+        &mut found.expect("the parser has found its declaration").1
+    }
+
+    fn open(&mut self, compiled: &Arc<Compiled>, number: u32) -> Result<()> {
+        self.host.clear_conditions();
+        if self.cursor(number).is_some() {
+            return Err(err!(1325));
+        }
+        let part = compiled.program().cursors[number as usize].query;
+        self.ready(part, compiled, None)?;
+        let plan = self.plans.plans[part as usize].as_mut().expect("planned above");
+        let mut open = OpenCursor::default();
+        self.host.query(plan, &self.locals, &mut open)?;
+        *self.cursor(number) = Some(open);
+        Ok(())
+    }
+
+    fn fetch(&mut self, compiled: &Arc<Compiled>, number: u32, into: &[LocalId]) -> Result<()> {
+        self.host.clear_conditions();
+        let Some(open) = self.cursor(number) else { return Err(err!(1326)) };
+        if open.types.len() != into.len() {
+            return Err(err!(1328));
+        }
+        let Some(row) = open.next() else { return Err(err!(1329)) };
+        let types = std::mem::take(&mut open.types);
+        let mut result = Ok(());
+        for ((local, value), ty) in into.iter().zip(row).zip(&types) {
+            let local = *local as usize;
+            let (tx, env) = self.host.parts();
+            match assign(tx, env, value, ty, &compiled.columns[local]) {
+                Ok(value) => self.locals[local] = value,
+                Err(e) => {
+                    result = Err(e);
+                    break;
+                }
+            }
+        }
+        if let Some(open) = self.cursor(number) {
+            open.types = types;
+        }
+        result
+    }
+
+    // --- diagnostics ---
+
+    fn signal(&mut self, compiled: &Arc<Compiled>, part: PartId, signal: &Signal) -> Result<()> {
+        if signal.resignal && self.active.is_empty() {
+            return Err(err!(1645));
+        }
+        let ids: Box<[ExprId]> = signal.items.iter().map(|(_, value)| *value).collect();
+        let (values, types) = match ids.is_empty() {
+            true => (Vec::new(), Vec::new()),
+            false => {
+                self.ready(part, compiled, Some(ids))?;
+                self.values(part)?
+            }
+        };
+        let handled = self.active.last();
+        let mut condition = match (&signal.condition, signal.resignal, handled) {
+            (None, _, Some(handled)) => handled.condition.clone(),
+            (Some(wanted), true, Some(handled)) => {
+                // What is not said anew stays.
+                let new = Condition::signalled(wanted);
+                Condition { level: new.level, sqlstate: new.sqlstate, ..handled.condition.clone() }
+            }
+            (Some(wanted), ..) => Condition::signalled(wanted),
+            (None, _, None) => return Err(err!(1645)),
+        };
+        for (((item, _), value), ty) in signal.items.iter().zip(&values).zip(&types) {
+            condition.set(*item, value, ty)?;
+        }
+        match (signal.resignal, handled) {
+            (true, Some(handled)) => *self.host.conditions() = handled.conditions.clone(),
+            _ => self.host.clear_conditions(),
+        }
+        if signal.resignal && signal.condition.is_none() {
+            // It takes the place of what it was.
+            let old = self.active.last().map(|a| a.condition.clone());
+            let conditions = self.host.conditions();
+            if let Some(at) = conditions.iter().position(|c| Some(c) == old.as_ref()) {
+                conditions.remove(at);
+            }
+        }
+        self.host.add_condition(condition.clone());
+        if condition.is_error() { Err(condition.error()) } else { Ok(()) }
+    }
+
+    fn get_diagnostics(
+        &mut self,
+        compiled: &Arc<Compiled>,
+        part: PartId,
+        parsed: &Parsed,
+        get: &GetDiagnostics,
+    ) -> Result<()> {
+        let conditions = match (get.stacked, self.active.last()) {
+            (true, Some(active)) => active.conditions.clone(),
+            (true, None) => return Err(err!(3004)),
+            (false, _) => self.host.conditions().clone(),
+        };
+        let bigint = DataType::new(TypeKind::BigInt);
+        let mut out: Vec<(DiagnosticTarget, (Value<'static>, DataType))> = Vec::new();
+        match &get.what {
+            Diagnosed::Statement(items) => {
+                let rows = self.host.row_count();
+                out.extend(items.iter().map(|(target, item)| match item {
+                    StatementItem::Number => (*target, (Value::UInt(conditions.len() as u64), bigint.unsigned())),
+                    StatementItem::RowCount => (*target, (Value::Int(rows), bigint)),
+                }));
+            }
+            Diagnosed::Condition(number, items) => {
+                self.ready(part, compiled, Some([*number].into()))?;
+                let (number, _) = self.value(part)?;
+                let at = usize::try_from(number.to_i64()).ok().filter(|n| *n > 0 && !number.is_null());
+                let Some(condition) = at.and_then(|n| conditions.get(n - 1)) else {
+                    self.host.add_condition(Condition::of_error(&err!(1758)));
+                    return Ok(());
+                };
+                out.extend(items.iter().map(|(target, item)| (*target, condition.get(*item))));
+            }
+        }
+        for (target, (value, ty)) in out {
+            let (tx, env) = self.host.parts();
+            match target {
+                DiagnosticTarget::User(name) => env.set_user_variable(parsed.name(name), value, ty),
+                DiagnosticTarget::Local(local) => {
+                    let local = local as usize;
+                    self.locals[local] = assign(tx, env, value, &ty, &compiled.columns[local])?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The arguments of a call, from their values. Errors 1318, 1414.
+fn given(
+    callee: &Compiled,
+    parsed: &Parsed,
+    args: &[ExprId],
+    values: Vec<Value<'static>>,
+    types: Vec<DataType>,
+) -> Result<Vec<Given>> {
+    let program = callee.program();
+    let name = || format!("{}.{}", callee.routine.schema, callee.routine.name);
+    let wanted = program.parameter_count as usize;
+    if wanted != args.len() {
+        return Err(err!(1318, callee.routine.kind.word(), name(), wanted, args.len()));
+    }
+    let mut given = Vec::with_capacity(wanted);
+    for (i, ((id, value), ty)) in args.iter().zip(values).zip(types).enumerate() {
+        given.push(match (program.locals[i].mode, &parsed[*id]) {
+            (ParameterMode::In, _) => Given::Value(value, ty),
+            (_, Expr::UserVar(name)) => Given::User(parsed.name(*name).to_string()),
+            (_, Expr::Local(local)) => Given::Local(*local),
+            _ => return Err(err!(1414, i + 1, name())),
+        });
+    }
+    Ok(given)
+}
+
+/// Runs a routine with values for its parameters; those of OUT have none. The values of its variables, and what a function gives.
+fn call<H: Host>(
+    host: &mut H,
+    callee: &Arc<Compiled>,
+    inputs: Vec<Option<(Value<'static>, DataType)>>,
+) -> Result<(Vec<Value<'static>>, Option<Value<'static>>)> {
+    let mut interpreter = Interpreter::new(host, callee);
+    for (i, input) in inputs.into_iter().enumerate() {
+        if let Some((value, ty)) = input {
+            interpreter.give(i, value, &ty)?;
+        }
+    }
+    interpreter.run()
+}
+
+/// Runs a statement of the client's that is the interpreter's: see [`Compiled::of_statement`]. `values` stand for `?`.
+pub fn run_statement<H: Host>(
+    host: &mut H,
+    parsed: Arc<Parsed>,
+    values: Vec<Value<'static>>,
+    types: Vec<DataType>,
+) -> Result<()> {
+    let compiled = Compiled::of_statement(parsed);
+    let mut interpreter = Interpreter::new(host, &compiled);
+    interpreter.locals = values;
+    interpreter.params = types.into();
+    interpreter.run().map(drop)
+}
