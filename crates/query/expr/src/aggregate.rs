@@ -536,38 +536,8 @@ impl Accumulator {
             Avg if real || self.double != 0.0 => {
                 Value::Double((self.double + self.total().to_f64()) / self.count as f64)
             }
-            Avg => {
-                let n = Decimal::from_parts(false, self.count as u128, 0);
-                let (total, more) = (self.total(), run.div_increment());
-                // Whole times have no digits of the second by themselves.
-                let own = call.ty.decimals.saturating_sub(more as u8);
-                let total = if total.scale() < own { total.round(own) } else { total };
-                match total.checked_div(n, more) {
-                    Some(v) => Value::Decimal(v.round(call.ty.decimals)),
-                    None => Value::Null,
-                }
-            }
-            JsonArray | JsonObject => {
-                let members = std::mem::take(&mut self.members);
-                let (function, document) = match call.kind {
-                    JsonArray => {
-                        let list = members.into_iter().map(|(_, v)| v).collect();
-                        ("json_arrayagg", functions::json::aggregate_array(list))
-                    }
-                    _ => ("json_objectagg", functions::json::aggregate_object(members)),
-                };
-                match document {
-                    Value::Json(bytes) if !self.outgrown && !run.outgrows_packet(function, bytes.len())? => {
-                        Value::Json(bytes)
-                    }
-                    _ => {
-                        if self.outgrown {
-                            run.outgrows_packet(function, usize::MAX)?;
-                        }
-                        Value::Null
-                    }
-                }
-            }
+            Avg => self.mean(call, run),
+            JsonArray | JsonObject => self.document(call.kind, run)?,
             Min | Max if call.ty.kind == TypeKind::Decimal => match &self.value {
                 Some(Value::Decimal(d)) => Value::Decimal(d.round(call.ty.decimals)),
                 other => other.as_ref().map_or(Value::Null, super::reborrow),
@@ -578,44 +548,81 @@ impl Accumulator {
             StdPop => spread((self.squares / self.count as f64).sqrt(), "std")?,
             VarSamp => spread(self.squares / (self.count - 1) as f64, "var_samp")?,
             StdSamp => spread((self.squares / (self.count - 1) as f64).sqrt(), "stddev_samp")?,
-            GroupConcat => {
-                if self.pieces.is_empty() {
-                    return Ok(Value::Null);
+            GroupConcat => self.concatenated(call, run),
+        })
+    }
+
+    /// JSON_ARRAYAGG, JSON_OBJECTAGG: NULL and a warning where it is longer than a packet.
+    fn document(&mut self, kind: AggregateKind, run: &dyn Execution) -> Result<Value<'_>> {
+        let members = std::mem::take(&mut self.members);
+        let (function, document) = match kind {
+            AggregateKind::JsonArray => {
+                let list = members.into_iter().map(|(_, v)| v).collect();
+                ("json_arrayagg", functions::json::aggregate_array(list))
+            }
+            _ => ("json_objectagg", functions::json::aggregate_object(members)),
+        };
+        Ok(match document {
+            Value::Json(bytes) if !self.outgrown && !run.outgrows_packet(function, bytes.len())? => Value::Json(bytes),
+            _ => {
+                if self.outgrown {
+                    run.outgrows_packet(function, usize::MAX)?;
                 }
-                self.pieces.sort_by(|a, b| {
-                    for ((x, y), (e, descending)) in a.keys.iter().zip(&b.keys).zip(&call.order) {
-                        let o = types::compare_nulls_first(x, y, e.ty.collation);
-                        if o != Ordering::Equal {
-                            return if *descending { o.reverse() } else { o };
-                        }
-                    }
-                    Ordering::Equal
-                });
-                let most = run.group_concat_max();
-                let mut out = Vec::new();
-                for (i, p) in self.pieces.iter().enumerate() {
-                    if i > 0 {
-                        out.extend_from_slice(&call.separator);
-                    }
-                    out.extend_from_slice(&p.text);
-                    if out.len() > most {
-                        let set = CollationId::charset(call.ty.collation);
-                        let mut end = 0;
-                        while end < out.len() {
-                            let n = set.decode(&out[end..]).1;
-                            if end + n > most {
-                                break;
-                            }
-                            end += n;
-                        }
-                        out.truncate(end);
-                        run.warn(1260, format!("Row {} was cut by GROUP_CONCAT()", i + 1));
-                        break;
-                    }
-                }
-                Value::Bytes(Cow::Owned(out))
+                Value::Null
             }
         })
+    }
+
+    /// GROUP_CONCAT, cut at `group_concat_max_len` with warning 1260.
+    fn concatenated(&mut self, call: &AggregateCall, run: &dyn Execution) -> Value<'_> {
+        if self.pieces.is_empty() {
+            return Value::Null;
+        }
+        self.pieces.sort_by(|a, b| {
+            for ((x, y), (e, descending)) in a.keys.iter().zip(&b.keys).zip(&call.order) {
+                let o = types::compare_nulls_first(x, y, e.ty.collation);
+                if o != Ordering::Equal {
+                    return if *descending { o.reverse() } else { o };
+                }
+            }
+            Ordering::Equal
+        });
+        let most = run.group_concat_max();
+        let mut out = Vec::new();
+        for (i, p) in self.pieces.iter().enumerate() {
+            if i > 0 {
+                out.extend_from_slice(&call.separator);
+            }
+            out.extend_from_slice(&p.text);
+            if out.len() > most {
+                let set = CollationId::charset(call.ty.collation);
+                let mut end = 0;
+                while end < out.len() {
+                    let n = set.decode(&out[end..]).1;
+                    if end + n > most {
+                        break;
+                    }
+                    end += n;
+                }
+                out.truncate(end);
+                run.warn(1260, format!("Row {} was cut by GROUP_CONCAT()", i + 1));
+                break;
+            }
+        }
+        Value::Bytes(Cow::Owned(out))
+    }
+
+    /// AVG of exact numbers.
+    fn mean(&self, call: &AggregateCall, run: &dyn Execution) -> Value<'_> {
+        let n = Decimal::from_parts(false, self.count as u128, 0);
+        let (total, more) = (self.total(), run.div_increment());
+        // Whole times have no digits of the second by themselves.
+        let own = call.ty.decimals.saturating_sub(more as u8);
+        let total = if total.scale() < own { total.round(own) } else { total };
+        match total.checked_div(n, more) {
+            Some(v) => Value::Decimal(v.round(call.ty.decimals)),
+            None => Value::Null,
+        }
     }
 }
 

@@ -444,21 +444,7 @@ pub fn cast<'a>(v: Value<'a>, to: &DataType, from: &DataType, run: &dyn Executio
         _ => v,
     };
     Ok(match to.kind {
-        K::BigInt if to.unsigned => match &v {
-            Value::Int(i) => Value::UInt(*i as u64),
-            Value::Bytes(_) => Value::UInt(bits64(&v, run)),
-            Value::Double(d) if *d < 0.0 => Value::UInt(v.to_i64() as u64),
-            Value::Decimal(d) if d.is_negative() => Value::UInt(v.to_i64() as u64),
-            // By way of a signed integer.
-            Value::Double(d) => Value::UInt(d.round_ties_even().min(i64::MAX as f64) as i64 as u64),
-            v => Value::UInt(v.to_u64()),
-        },
-        K::BigInt => match &v {
-            Value::UInt(u) => Value::Int(*u as i64),
-            Value::Bytes(_) => Value::Int(bits64(&v, run) as i64),
-            Value::Decimal(d) => Value::Int(integer_of_decimal(d, run)),
-            v => Value::Int(v.to_i64()),
-        },
+        K::BigInt => cast_to_integer(&v, to.unsigned, run),
         K::Double => {
             if let Value::Bytes(b) = &v {
                 warn_truncated_double(b, run);
@@ -501,38 +487,63 @@ pub fn cast<'a>(v: Value<'a>, to: &DataType, from: &DataType, run: &dyn Executio
         }
         K::Time => time(&v, run).map_or(Value::Null, |t| Value::Time(t.round(to.decimals, cuts_seconds(run)))),
         K::Json => super::functions::json::cast(&v, from)?,
-        K::Year => {
-            let y = match &v {
-                Value::Date(d) => d.year() as i64,
-                Value::DateTime(t) => t.date().year() as i64,
-                Value::Time(_) => datetime(&v, run).map_or(0, |t| i64::from(t.date().year())),
-                v => v.to_i64(),
-            };
-            match y {
-                0 | 1901..=2155 => Value::UInt(y as u64),
-                1..=69 => Value::UInt(y as u64 + 2000),
-                70..=99 => Value::UInt(y as u64 + 1900),
-                _ => {
-                    run.warn(1292, format!("Truncated incorrect YEAR value: '{y}'"));
-                    Value::Null
-                }
-            }
-        }
-        _ => {
-            // BINARY(n) is filled up.
-            let fills = to.collation.is_binary() && to.zerofill && to.length != u32::MAX;
-            if fills && run.outgrows_packet("cast_as_binary", to.length as usize)? {
-                return Ok(Value::Null);
-            }
-            let bytes = into_text(v, from);
-            let bytes = transcode(bytes, from, to);
-            let bytes = match charset_of(from) {
-                Charset::Binary => well_formed(bytes, to, run),
-                _ => Some(bytes),
-            };
-            bytes.map_or(Value::Null, |bytes| Value::Bytes(cut(bytes, to, run)))
-        }
+        K::Year => cast_to_year(&v, run),
+        _ => return cast_to_text(v, to, from, run),
     })
+}
+
+fn cast_to_integer<'a>(v: &Value<'_>, unsigned: bool, run: &dyn Execution) -> Value<'a> {
+    if unsigned {
+        match v {
+            Value::Int(i) => Value::UInt(*i as u64),
+            Value::Bytes(_) => Value::UInt(bits64(v, run)),
+            Value::Double(d) if *d < 0.0 => Value::UInt(v.to_i64() as u64),
+            Value::Decimal(d) if d.is_negative() => Value::UInt(v.to_i64() as u64),
+            // By way of a signed integer.
+            Value::Double(d) => Value::UInt(d.round_ties_even().min(i64::MAX as f64) as i64 as u64),
+            v => Value::UInt(v.to_u64()),
+        }
+    } else {
+        match v {
+            Value::UInt(u) => Value::Int(*u as i64),
+            Value::Bytes(_) => Value::Int(bits64(v, run) as i64),
+            Value::Decimal(d) => Value::Int(integer_of_decimal(d, run)),
+            v => Value::Int(v.to_i64()),
+        }
+    }
+}
+
+fn cast_to_year<'a>(v: &Value<'_>, run: &dyn Execution) -> Value<'a> {
+    let y = match v {
+        Value::Date(d) => d.year() as i64,
+        Value::DateTime(t) => t.date().year() as i64,
+        Value::Time(_) => datetime(v, run).map_or(0, |t| i64::from(t.date().year())),
+        v => v.to_i64(),
+    };
+    match y {
+        0 | 1901..=2155 => Value::UInt(y as u64),
+        1..=69 => Value::UInt(y as u64 + 2000),
+        70..=99 => Value::UInt(y as u64 + 1900),
+        _ => {
+            run.warn(1292, format!("Truncated incorrect YEAR value: '{y}'"));
+            Value::Null
+        }
+    }
+}
+
+fn cast_to_text<'a>(v: Value<'a>, to: &DataType, from: &DataType, run: &dyn Execution) -> Result<Value<'a>> {
+    // BINARY(n) is filled up.
+    let fills = to.collation.is_binary() && to.zerofill && to.length != u32::MAX;
+    if fills && run.outgrows_packet("cast_as_binary", to.length as usize)? {
+        return Ok(Value::Null);
+    }
+    let bytes = into_text(v, from);
+    let bytes = transcode(bytes, from, to);
+    let bytes = match charset_of(from) {
+        Charset::Binary => well_formed(bytes, to, run),
+        _ => Some(bytes),
+    };
+    Ok(bytes.map_or(Value::Null, |bytes| Value::Bytes(cut(bytes, to, run))))
 }
 
 /// Do NO_ZERO_DATE and NO_ZERO_IN_DATE let the date in? Warns if not, unless it was a date or time before.

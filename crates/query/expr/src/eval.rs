@@ -85,25 +85,7 @@ impl Expr {
                 },
                 v => convert::cast(v, &self.ty, &e.ty, run),
             },
-            Node::Case { whens, otherwise } => {
-                let found = match whens.len() >= alternatives::CONDITIONS_MIN {
-                    true => alternatives::first_true(&whens[..], run, at)?.map(|found| found.first),
-                    false => None,
-                };
-                let first = match found {
-                    Some(first) => first,
-                    None => first_when(whens, run, at)?,
-                };
-                if let Some((_, then)) = first.map(|i| &whens[i]) {
-                    return convert::unify(then.eval(run, at)?, &then.ty, &self.ty, run);
-                }
-                match otherwise {
-                    // No conditions: a conversion alone.
-                    Some(e) if whens.is_empty() => convert::keep(e.eval(run, at)?, &e.ty, &self.ty, run),
-                    Some(e) => convert::unify(e.eval(run, at)?, &e.ty, &self.ty, run),
-                    None => Ok(Value::Null),
-                }
-            }
+            Node::Case { whens, otherwise } => self.chosen(whens, otherwise.as_deref(), run, at),
             Node::Call(f, args) => {
                 let args = functions::Args { run, at, args, function: f.name, converts: f.joins_text(), ty: &self.ty };
                 match (f.eval)(args) {
@@ -132,6 +114,33 @@ impl Expr {
         }
     }
 
+    /// The value of CASE, which is of this expression's type.
+    fn chosen<'a>(
+        &'a self,
+        whens: &'a [(Expr, Expr)],
+        otherwise: Option<&'a Expr>,
+        run: &'a dyn Execution,
+        at: Scope<'a>,
+    ) -> Result<Value<'a>> {
+        let found = match whens.len() >= alternatives::CONDITIONS_MIN {
+            true => alternatives::first_true(whens, run, at)?.map(|found| found.first),
+            false => None,
+        };
+        let first = match found {
+            Some(first) => first,
+            None => first_when(whens, run, at)?,
+        };
+        if let Some((_, then)) = first.map(|i| &whens[i]) {
+            return convert::unify(then.eval(run, at)?, &then.ty, &self.ty, run);
+        }
+        match otherwise {
+            // No conditions: a conversion alone.
+            Some(e) if whens.is_empty() => convert::keep(e.eval(run, at)?, &e.ty, &self.ty, run),
+            Some(e) => convert::unify(e.eval(run, at)?, &e.ty, &self.ty, run),
+            None => Ok(Value::Null),
+        }
+    }
+
     /// Error 1690 says what is out of range.
     #[cold]
     pub fn failed(&self, e: SqlError, at: Scope<'_>) -> SqlError {
@@ -147,67 +156,12 @@ impl Expr {
     /// Three-valued truth: `None` is UNKNOWN.
     pub fn eval_bool<'a>(&'a self, run: &'a dyn Execution, at: Scope<'a>) -> Result<Option<bool>> {
         match &self.node {
-            Node::Compare(op, a, b, collation) => {
-                let x = a.eval(run, at)?;
-                // The other operand is not asked then.
-                if x.is_null() && *op != CmpOp::NullSafeEq {
-                    return Ok(None);
-                }
-                let y = b.eval(run, at)?;
-                if *op == CmpOp::NullSafeEq {
-                    return Ok(Some(match (x.is_null(), y.is_null()) {
-                        (true, true) => true,
-                        (false, false) => compare::values(&x, &y, *collation, run)? == Ordering::Equal,
-                        _ => false,
-                    }));
-                }
-                if y.is_null() {
-                    return Ok(None);
-                }
-                Ok(Some(op.holds(compare::values(&x, &y, *collation, run)?)))
-            }
+            Node::Compare(op, a, b, collation) => compared(*op, a, b, *collation, run, at),
             Node::Between { negated, operands, collation } => {
-                let [e, low, high] = &**operands;
-                let v = e.eval(run, at)?;
-                if v.is_null() {
-                    return Ok(None);
-                }
-                let (low, high) = (low.eval(run, at)?, high.eval(run, at)?);
-                let ge = match low.is_null() {
-                    true => None,
-                    false => Some(compare::values(&v, &low, *collation, run)? != Ordering::Less),
-                };
-                let le = match high.is_null() {
-                    true => None,
-                    false => Some(compare::values(&v, &high, *collation, run)? != Ordering::Greater),
-                };
-                let both = match (ge, le) {
-                    (Some(false), _) | (_, Some(false)) => Some(false),
-                    (Some(true), Some(true)) => Some(true),
-                    _ => None,
-                };
-                Ok(both.map(|b| b != *negated))
+                Ok(between(operands, *collation, run, at)?.map(|b| b != *negated))
             }
             Node::In { negated, operand, list, collation, kept } => {
-                let v = operand.eval(run, at)?;
-                if v.is_null() {
-                    return Ok(None);
-                }
-                if *kept != 0
-                    && let Some(found) = list::look_up(*kept, &v, list, *collation, run, at)?
-                {
-                    return Ok(found.map(|found| found != *negated));
-                }
-                let mut unknown = false;
-                for e in list {
-                    let w = e.eval(run, at)?;
-                    if w.is_null() {
-                        unknown = true;
-                    } else if compare::values(&v, &w, *collation, run)? == Ordering::Equal {
-                        return Ok(Some(!*negated));
-                    }
-                }
-                Ok(if unknown { None } else { Some(*negated) })
+                Ok(is_among(operand, list, *kept, *collation, run, at)?.map(|b| b != *negated))
             }
             Node::IsNull { negated, operand } => Ok(Some(operand.eval(run, at)?.is_null() != *negated)),
             Node::IsTruth { negated, truth, operand } => {
@@ -246,18 +200,7 @@ impl Expr {
             }
             Node::Not(e) => Ok(e.eval_bool(run, at)?.map(|b| !b)),
             Node::Like { negated, operands, escape, collation } => {
-                let text = operands[0].eval(run, at)?;
-                if text.is_null() {
-                    return Ok(None);
-                }
-                let pattern = operands[1].eval(run, at)?;
-                if pattern.is_null() {
-                    return Ok(None);
-                }
-                let text = convert::text(&text, &operands[0].ty);
-                let pattern = convert::text(&pattern, &operands[1].ty);
-                let found = collation.try_like(&text, &pattern, *escape, &mut || run.check_interrupt_now())?;
-                Ok(Some(found != *negated))
+                Ok(is_like(operands, *escape, *collation, run, at)?.map(|b| b != *negated))
             }
             Node::Outer { depth, expr } => expr.eval_bool(run, at.further_out(*depth)),
             Node::Exists { negated, query } => Ok(Some(run.exists(*query, at)? != *negated)),
@@ -271,6 +214,108 @@ impl Expr {
             _ => convert::truth(&self.eval(run, at)?, run),
         }
     }
+}
+
+#[inline]
+fn compared(
+    op: CmpOp,
+    a: &Expr,
+    b: &Expr,
+    collation: CollationId,
+    run: &dyn Execution,
+    at: Scope<'_>,
+) -> Result<Option<bool>> {
+    let x = a.eval(run, at)?;
+    // The other operand is not asked then.
+    if x.is_null() && op != CmpOp::NullSafeEq {
+        return Ok(None);
+    }
+    let y = b.eval(run, at)?;
+    if op == CmpOp::NullSafeEq {
+        return Ok(Some(match (x.is_null(), y.is_null()) {
+            (true, true) => true,
+            (false, false) => compare::values(&x, &y, collation, run)? == Ordering::Equal,
+            _ => false,
+        }));
+    }
+    if y.is_null() {
+        return Ok(None);
+    }
+    Ok(Some(op.holds(compare::values(&x, &y, collation, run)?)))
+}
+
+fn between(operands: &[Expr; 3], collation: CollationId, run: &dyn Execution, at: Scope<'_>) -> Result<Option<bool>> {
+    let [e, low, high] = operands;
+    let v = e.eval(run, at)?;
+    if v.is_null() {
+        return Ok(None);
+    }
+    let (low, high) = (low.eval(run, at)?, high.eval(run, at)?);
+    let ge = match low.is_null() {
+        true => None,
+        false => Some(compare::values(&v, &low, collation, run)? != Ordering::Less),
+    };
+    let le = match high.is_null() {
+        true => None,
+        false => Some(compare::values(&v, &high, collation, run)? != Ordering::Greater),
+    };
+    let both = match (ge, le) {
+        (Some(false), _) | (_, Some(false)) => Some(false),
+        (Some(true), Some(true)) => Some(true),
+        _ => None,
+    };
+    Ok(both)
+}
+
+/// `operand IN (list)`. `kept`: see [`Node::In`].
+fn is_among(
+    operand: &Expr,
+    list: &[Expr],
+    kept: i64,
+    collation: CollationId,
+    run: &dyn Execution,
+    at: Scope<'_>,
+) -> Result<Option<bool>> {
+    let v = operand.eval(run, at)?;
+    if v.is_null() {
+        return Ok(None);
+    }
+    if kept != 0
+        && let Some(found) = list::look_up(kept, &v, list, collation, run, at)?
+    {
+        return Ok(found);
+    }
+    let mut unknown = false;
+    for e in list {
+        let w = e.eval(run, at)?;
+        if w.is_null() {
+            unknown = true;
+        } else if compare::values(&v, &w, collation, run)? == Ordering::Equal {
+            return Ok(Some(true));
+        }
+    }
+    Ok(if unknown { None } else { Some(false) })
+}
+
+fn is_like(
+    operands: &[Expr; 2],
+    escape: Option<char>,
+    collation: CollationId,
+    run: &dyn Execution,
+    at: Scope<'_>,
+) -> Result<Option<bool>> {
+    let text = operands[0].eval(run, at)?;
+    if text.is_null() {
+        return Ok(None);
+    }
+    let pattern = operands[1].eval(run, at)?;
+    if pattern.is_null() {
+        return Ok(None);
+    }
+    let text = convert::text(&text, &operands[0].ty);
+    let pattern = convert::text(&pattern, &operands[1].ty);
+    let found = collation.try_like(&text, &pattern, escape, &mut || run.check_interrupt_now())?;
+    Ok(Some(found))
 }
 
 /// The place of the first WHEN of CASE whose condition is true.

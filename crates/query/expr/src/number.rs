@@ -162,97 +162,115 @@ fn compute<'a>(op: ArithOp, a: &Value<'_>, b: &Value<'_>, ty: &DataType, run: &d
     }
     let (x, y) = (number(a, run), number(b, run));
     match op {
-        ArithOp::Add | ArithOp::Sub | ArithOp::Mul => match (&x, &y) {
-            (Number::Int(i, u), Number::Int(j, w)) => {
-                let v = match op {
-                    ArithOp::Add => i + j,
-                    ArithOp::Sub => i - j,
-                    _ => i.checked_mul(*j).unwrap_or(i128::MAX),
-                };
-                let unsigned = (*u || *w)
-                    && !(op == ArithOp::Sub && run.evaluation().sql_mode.has(SqlMode::NO_UNSIGNED_SUBTRACTION));
-                integer(v, unsigned)
+        ArithOp::Add | ArithOp::Sub | ArithOp::Mul => combine(op, &x, &y, run),
+        ArithOp::Div => divide(&x, &y, ty, run),
+        ArithOp::IntDiv => divide_whole(&x, &y, ty, run),
+        ArithOp::Mod => remainder(&x, &y, run),
+    }
+}
+
+/// Sum, difference or product.
+fn combine<'a>(op: ArithOp, x: &Number, y: &Number, run: &dyn Execution) -> Result<Value<'a>> {
+    match (x, y) {
+        (Number::Int(i, u), Number::Int(j, w)) => {
+            let v = match op {
+                ArithOp::Add => i + j,
+                ArithOp::Sub => i - j,
+                _ => i.checked_mul(*j).unwrap_or(i128::MAX),
+            };
+            let unsigned =
+                (*u || *w) && !(op == ArithOp::Sub && run.evaluation().sql_mode.has(SqlMode::NO_UNSIGNED_SUBTRACTION));
+            integer(v, unsigned)
+        }
+        (Number::Double(_), _) | (_, Number::Double(_)) => {
+            let (i, j) = (as_double(x), as_double(y));
+            let v = match op {
+                ArithOp::Add => i + j,
+                ArithOp::Sub => i - j,
+                _ => i * j,
+            };
+            if v.is_finite() { Ok(Value::Double(v)) } else { Err(overflow("DOUBLE")) }
+        }
+        _ => {
+            let (i, j) = (as_decimal(x), as_decimal(y));
+            let v = match op {
+                ArithOp::Add => i.checked_add(j),
+                ArithOp::Sub => i.checked_sub(j),
+                _ => i.checked_mul(j),
+            };
+            v.map(Value::Decimal).ok_or_else(|| overflow("DECIMAL"))
+        }
+    }
+}
+
+fn divide<'a>(x: &Number, y: &Number, ty: &DataType, run: &dyn Execution) -> Result<Value<'a>> {
+    match (x, y) {
+        (Number::Double(_), _) | (_, Number::Double(_)) => {
+            let (i, j) = (as_double(x), as_double(y));
+            if j == 0.0 {
+                return division_by_zero(run);
             }
-            (Number::Double(_), _) | (_, Number::Double(_)) => {
-                let (i, j) = (as_double(&x), as_double(&y));
-                let v = match op {
-                    ArithOp::Add => i + j,
-                    ArithOp::Sub => i - j,
-                    _ => i * j,
-                };
-                if v.is_finite() { Ok(Value::Double(v)) } else { Err(overflow("DOUBLE")) }
+            let v = i / j;
+            if v.is_finite() { Ok(Value::Double(v)) } else { Err(overflow("DOUBLE")) }
+        }
+        _ => {
+            let (i, j) = (as_decimal(x), as_decimal(y));
+            if j.is_zero() {
+                return division_by_zero(run);
             }
-            _ => {
-                let (i, j) = (as_decimal(&x), as_decimal(&y));
-                let v = match op {
-                    ArithOp::Add => i.checked_add(j),
-                    ArithOp::Sub => i.checked_sub(j),
-                    _ => i.checked_mul(j),
-                };
-                v.map(Value::Decimal).ok_or_else(|| overflow("DECIMAL"))
+            let v = i.checked_div(j, run.div_increment()).ok_or_else(|| overflow("DECIMAL"))?;
+            // The result shows the static scale, the digits after it are for what is computed next.
+            let scale = if ty.kind == TypeKind::Decimal { ty.decimals } else { v.scale() };
+            Ok(Value::Decimal(if v.scale() > scale.max(30) { v.round(scale) } else { v }))
+        }
+    }
+}
+
+/// DIV
+fn divide_whole<'a>(x: &Number, y: &Number, ty: &DataType, run: &dyn Execution) -> Result<Value<'a>> {
+    match (x, y) {
+        (Number::Int(i, u), Number::Int(j, w)) => {
+            if *j == 0 {
+                return division_by_zero(run);
             }
-        },
-        ArithOp::Div => match (&x, &y) {
-            (Number::Double(_), _) | (_, Number::Double(_)) => {
-                let (i, j) = (as_double(&x), as_double(&y));
-                if j == 0.0 {
-                    return division_by_zero(run);
-                }
-                let v = i / j;
-                if v.is_finite() { Ok(Value::Double(v)) } else { Err(overflow("DOUBLE")) }
+            integer(i / j, *u || *w)
+        }
+        _ => {
+            let (i, j) = (as_decimal(x), as_decimal(y));
+            if j.is_zero() {
+                return division_by_zero(run);
             }
-            _ => {
-                let (i, j) = (as_decimal(&x), as_decimal(&y));
-                if j.is_zero() {
-                    return division_by_zero(run);
-                }
-                let v = i.checked_div(j, run.div_increment()).ok_or_else(|| overflow("DECIMAL"))?;
-                // The result shows the static scale, the digits after it are for what is computed next.
-                let scale = if ty.kind == TypeKind::Decimal { ty.decimals } else { v.scale() };
-                Ok(Value::Decimal(if v.scale() > scale.max(30) { v.round(scale) } else { v }))
+            let v = i.checked_div_integer(j).ok_or_else(|| overflow("BIGINT"))?;
+            match ty.unsigned {
+                true => v.to_u64().map(Value::UInt).map_err(|_| overflow("BIGINT UNSIGNED")),
+                false => v.to_i64().map(Value::Int).map_err(|_| overflow("BIGINT")),
             }
-        },
-        ArithOp::IntDiv => match (&x, &y) {
-            (Number::Int(i, u), Number::Int(j, w)) => {
-                if *j == 0 {
-                    return division_by_zero(run);
-                }
-                integer(i / j, *u || *w)
+        }
+    }
+}
+
+fn remainder<'a>(x: &Number, y: &Number, run: &dyn Execution) -> Result<Value<'a>> {
+    match (x, y) {
+        (Number::Int(i, u), Number::Int(j, _)) => {
+            if *j == 0 {
+                return division_by_zero(run);
             }
-            _ => {
-                let (i, j) = (as_decimal(&x), as_decimal(&y));
-                if j.is_zero() {
-                    return division_by_zero(run);
-                }
-                let v = i.checked_div_integer(j).ok_or_else(|| overflow("BIGINT"))?;
-                match ty.unsigned {
-                    true => v.to_u64().map(Value::UInt).map_err(|_| overflow("BIGINT UNSIGNED")),
-                    false => v.to_i64().map(Value::Int).map_err(|_| overflow("BIGINT")),
-                }
+            integer(i % j, *u)
+        }
+        (Number::Double(_), _) | (_, Number::Double(_)) => {
+            let (i, j) = (as_double(x), as_double(y));
+            if j == 0.0 {
+                return division_by_zero(run);
             }
-        },
-        ArithOp::Mod => match (&x, &y) {
-            (Number::Int(i, u), Number::Int(j, _)) => {
-                if *j == 0 {
-                    return division_by_zero(run);
-                }
-                integer(i % j, *u)
+            Ok(Value::Double(i % j))
+        }
+        _ => {
+            let (i, j) = (as_decimal(x), as_decimal(y));
+            if j.is_zero() {
+                return division_by_zero(run);
             }
-            (Number::Double(_), _) | (_, Number::Double(_)) => {
-                let (i, j) = (as_double(&x), as_double(&y));
-                if j == 0.0 {
-                    return division_by_zero(run);
-                }
-                Ok(Value::Double(i % j))
-            }
-            _ => {
-                let (i, j) = (as_decimal(&x), as_decimal(&y));
-                if j.is_zero() {
-                    return division_by_zero(run);
-                }
-                i.checked_rem(j).map(Value::Decimal).ok_or_else(|| overflow("DECIMAL"))
-            }
-        },
+            i.checked_rem(j).map(Value::Decimal).ok_or_else(|| overflow("DECIMAL"))
+        }
     }
 }
 

@@ -57,6 +57,25 @@ pub struct Choice {
     pub intersection: Option<Intersection>,
 }
 
+impl Choice {
+    /// The clustered index, without ranges or order. `used` and `cost` as in [`Choice`].
+    fn of_rows(used: Vec<bool>, cost: f64) -> Choice {
+        Choice {
+            access: Access { index: 0, ranges: Vec::new(), backward: false, ordered: false, loose: None, skip: None },
+            consumed: vec![false; used.len()],
+            covering: false,
+            shape: None,
+            ordered: false,
+            rows: 1.0,
+            cost,
+            used,
+            possible: Vec::new(),
+            branches: Vec::new(),
+            intersection: None,
+        }
+    }
+}
+
 /// A table is taken to have so many rows at least when its access paths are compared: a plan outlives the moment.
 const ROWS_MIN: f64 = 1000.0;
 /// The share of rows that one part's equality keeps where nothing is known.
@@ -191,42 +210,115 @@ pub fn choose(p: &Planner<'_>, source: usize, conditions: &[Expr], bound: u64, w
     let sample = sample.as_ref().as_ref();
     let mut cx = Analysis { rows, sample, ..Analysis::new(p, table, source.slot, bound) };
     let known_rows = sample.map_or(rows, |s| (s.rows as f64).max(1.0));
+    let scale = known_rows / cx.rows;
     let mut possible = Vec::new();
     let refs: Vec<&Expr> = conditions.iter().collect();
-    let Usable { join: allowed, order: orders, group, forced, ordered: wants_order, lookups_only } =
-        Usable::of(p, source, table)?;
+    let usable = Usable::of(p, source, table)?;
     let locking = source.read != Read::Consistent;
     let mut best: Option<(f64, Choice)> = None;
-    for (i, index) in table.indexes.iter().enumerate() {
-        if !allowed[i] && !orders[i] && i != 0 {
-            continue;
-        }
-        let covering = i != 0 && !locking && allowed[i] && index.array_part.is_none() && cx.covers(index, &source.used);
-        let mut consumed = vec![false; refs.len()];
-        let mut used = vec![false; refs.len()];
-        cx.lookups_only = lookups_only[i];
-        let ranges = match allowed[i] {
-            true => cx.ranges(index, &refs, &mut consumed, &mut used),
-            false => Vec::new(),
-        };
-        if !ranges.is_empty() {
+    for i in (0..table.indexes.len()).filter(|i| *i == 0 || usable.join[*i] || usable.order[*i]) {
+        let least = best.as_ref().map_or(f64::INFINITY, |(cost, _)| *cost);
+        let (found, has_ranges) = cx.by_index(i, source, &usable, &refs, wanted, least);
+        if has_ranges {
             possible.push(i);
         }
-        let order = if orders[i] && index.array_part.is_none() { cx.order(index, &ranges, wanted) } else { None };
-        let by_order = order.is_some() && !wanted.keys.is_empty();
-        if ranges.is_empty() && i != 0 && !covering && !by_order {
-            continue;
+        best = found.or(best);
+    }
+    let (mut cost, mut choice) = best.expect("the clustered index can always be scanned");
+    if wanted.skips
+        && !locking
+        && let Some(found) = cx.best_skip(p, source, (&refs, wanted), &usable.join)
+        && (found.forced || found.cost < cost)
+    {
+        if !possible.contains(&found.index) {
+            possible.push(found.index);
+            possible.sort_unstable();
         }
-        let mut rows: f64 = match ranges.is_empty() {
-            true => cx.rows,
-            false => ranges.iter().map(|r| cx.range_rows(i, r)).sum::<f64>().min(cx.rows),
+        (cost, choice) = (found.cost, cx.skip_choice(found, scale));
+    }
+    // The switches are asked for where they matter only: orders of a join are tried by the thousand.
+    let divided = refs.iter().any(|e| matches!(e.node, Node::Or(_)));
+    let several = possible.len() > 1;
+    let mergeable = if (divided || several) && !locking { Mergeable::of(p, source, table, &usable.join) } else { None };
+    let Some(mergeable) = mergeable else { return Ok(Choice { possible, ..choice }) };
+    cx.bound = 0;
+    cx.lookups_only = false;
+    let is_sorted = !wanted.keys.is_empty();
+    if mergeable.intersects
+        && several
+        && let Some(found) = cx.intersection(&refs, &mergeable)
+    {
+        let sort = if is_sorted { found.rows * 0.5 } else { 0.0 };
+        if found.cost + sort < cost || mergeable.forced {
+            cost = found.cost + sort;
+            choice = by_intersection(found, scale);
+        }
+    }
+    if mergeable.unions
+        && let Some((at, branches, merged)) = cx.union(&refs, &mergeable)
+    {
+        for b in &branches {
+            if !possible.contains(&b.access.index) {
+                possible.push(b.access.index);
+            }
+        }
+        possible.sort_unstable();
+        let rows = branches.iter().map(|b| b.rows).sum::<f64>();
+        let sort = if is_sorted { rows * 0.5 } else { 0.0 };
+        if merged + sort < cost || mergeable.forced {
+            let used = (0..refs.len()).map(|i| i == at).collect();
+            let rows = (rows * scale).clamp(1.0, known_rows);
+            choice = Choice { rows, branches, ..Choice::of_rows(used, (merged * scale).max(1.0)) };
+        }
+    }
+    Ok(Choice { possible, ..choice })
+}
+
+/// Rows that several indexes have. `scale`: from rows as they are weighed to rows that there are.
+fn by_intersection(found: Intersection, scale: f64) -> Choice {
+    let used = found.used.clone();
+    let (rows, cost) = ((found.rows * scale).max(1.0), (found.cost * scale).max(1.0));
+    Choice { rows, intersection: Some(found), ..Choice::of_rows(used, cost) }
+}
+
+impl Analysis<'_> {
+    /// The table read by one of its indexes: what that costs and how, if it is less than `least`; and are there ranges of it?
+    fn by_index(
+        &mut self,
+        i: usize,
+        source: &Source,
+        usable: &Usable,
+        refs: &[&Expr],
+        wanted: &Wanted<'_>,
+        least: f64,
+    ) -> (Option<(f64, Choice)>, bool) {
+        let index = &self.table.indexes[i];
+        let locking = source.read != Read::Consistent;
+        let is_array = index.array_part.is_some();
+        let covering = i != 0 && !locking && usable.join[i] && !is_array && self.covers(index, &source.used);
+        let (mut consumed, mut used) = (vec![false; refs.len()], vec![false; refs.len()]);
+        self.lookups_only = usable.lookups_only[i];
+        let ranges = match usable.join[i] {
+            true => self.ranges(index, refs, &mut consumed, &mut used),
+            false => Vec::new(),
         };
-        let read = (rows * known_rows / cx.rows).max(1.0);
+        let has_ranges = !ranges.is_empty();
+        let order = if usable.order[i] && !is_array { self.order(index, &ranges, wanted) } else { None };
+        let by_order = order.is_some() && !wanted.keys.is_empty();
+        if !has_ranges && i != 0 && !covering && !by_order {
+            return (None, false);
+        }
+        let mut rows: f64 = match has_ranges {
+            false => self.rows,
+            true => ranges.iter().map(|r| self.range_rows(i, r)).sum::<f64>().min(self.rows),
+        };
+        let known_rows = self.sample.map_or(self.rows, |s| (s.rows as f64).max(1.0));
+        let read = (rows * known_rows / self.rows).max(1.0);
         let ordered = order.is_some();
         let mut penalty = 0.0;
         if !wanted.keys.is_empty() && !ordered {
-            penalty = rows * if wants_order { 100.0 } else { 0.5 };
-        } else if ordered && wanted.limited && refs.iter().zip(&consumed).all(|(_, c)| *c) {
+            penalty = rows * if usable.ordered { 100.0 } else { 0.5 };
+        } else if ordered && wanted.limited && consumed.iter().all(|c| *c) {
             rows = rows.min(1000.0);
         } else if ordered && wanted.limited {
             rows *= 0.4;
@@ -236,123 +328,29 @@ pub fn choose(p: &Planner<'_>, source: usize, conditions: &[Expr], bound: u64, w
             (_, true) => 0.9,
             _ => LOOKUP,
         };
-        if forced && ranges.is_empty() && i == 0 && !(by_order && orders[0]) {
+        if usable.forced && !has_ranges && i == 0 && !(by_order && usable.order[0]) {
             // Only as the last resort.
-            penalty += cx.rows * 100.0;
+            penalty += self.rows * 100.0;
         }
         let mut cost = rows * per_row + penalty;
-        let groups = wanted.groups.as_ref().filter(|_| group[i] && !locking && (i == 0 || covering));
-        let loose = groups.and_then(|g| cx.loose(i, index, &ranges, &refs, g)).filter(|(_, _, c)| *c < cost);
+        let groups = wanted.groups.as_ref().filter(|_| usable.group[i] && !locking && (i == 0 || covering));
+        let loose = groups.and_then(|g| self.loose(i, index, &ranges, refs, g)).filter(|(_, _, c)| *c < cost);
         if let Some((_, _, hopped)) = &loose {
             cost = *hopped;
         }
-        if best.as_ref().is_none_or(|(c, _)| cost < *c) {
-            let shape = covering.then(|| cx.covered_shape(index));
-            let (rows, cost_read) = match loose {
-                Some((_, groups, _)) => (groups, cost),
-                None => (read, read * per_row),
-            };
-            let loose = loose.map(|(loose, ..)| loose);
-            let access =
-                Access { index: i, ranges, backward: order == Some(true), ordered: by_order, loose, skip: None };
-            let choice = Choice {
-                access,
-                consumed,
-                covering,
-                shape,
-                ordered,
-                rows,
-                cost: cost_read,
-                used,
-                possible: Vec::new(),
-                branches: Vec::new(),
-                intersection: None,
-            };
-            best = Some((cost, choice));
+        if cost >= least {
+            return (None, has_ranges);
         }
+        let shape = covering.then(|| self.covered_shape(index));
+        let (rows, cost_read) = match loose {
+            Some((_, groups, _)) => (groups, cost),
+            None => (read, read * per_row),
+        };
+        let loose = loose.map(|(loose, ..)| loose);
+        let access = Access { index: i, ranges, backward: order == Some(true), ordered: by_order, loose, skip: None };
+        let choice = Choice { access, consumed, covering, shape, ordered, rows, ..Choice::of_rows(used, cost_read) };
+        (Some((cost, choice)), has_ranges)
     }
-    if wanted.skips
-        && !locking
-        && let Some(found) = cx.best_skip(p, source, (&refs, wanted), &allowed)
-        && let Some((cost, choice)) = &mut best
-        && (found.forced || found.cost < *cost)
-    {
-        if !possible.contains(&found.index) {
-            possible.push(found.index);
-            possible.sort_unstable();
-        }
-        let scale = known_rows / cx.rows;
-        (*cost, *choice) = (found.cost, cx.skip_choice(found, scale));
-    }
-    // The switches are asked for where they matter only: orders of a join are tried by the thousand.
-    let divided = refs.iter().any(|e| matches!(e.node, Node::Or(_)));
-    let several = possible.len() > 1;
-    let mergeable = if (divided || several) && !locking { Mergeable::of(p, source, table, &allowed) } else { None };
-    cx.bound = 0;
-    cx.lookups_only = false;
-    if let (Some(mergeable), Some((cost, choice))) = (&mergeable, &mut best)
-        && mergeable.intersects
-        && several
-        && let Some(found) = cx.intersection(&refs, mergeable)
-    {
-        let sort = if wanted.keys.is_empty() { 0.0 } else { found.rows * 0.5 };
-        if found.cost + sort < *cost || mergeable.forced {
-            let scale = known_rows / cx.rows;
-            let access =
-                Access { index: 0, ranges: Vec::new(), backward: false, ordered: false, loose: None, skip: None };
-            *cost = found.cost + sort;
-            *choice = Choice {
-                access,
-                consumed: vec![false; refs.len()],
-                covering: false,
-                shape: None,
-                ordered: false,
-                rows: (found.rows * scale).max(1.0),
-                cost: (found.cost * scale).max(1.0),
-                used: found.used.clone(),
-                possible: Vec::new(),
-                branches: Vec::new(),
-                intersection: Some(found),
-            };
-        }
-    }
-    if let (Some(mergeable), Some((cost, choice))) = (mergeable, &mut best)
-        && mergeable.unions
-        && let Some((at, branches, merged)) = cx.union(&refs, &mergeable)
-    {
-        for b in &branches {
-            if !possible.contains(&b.access.index) {
-                possible.push(b.access.index);
-            }
-        }
-        possible.sort_unstable();
-        let sort = if wanted.keys.is_empty() { 0.0 } else { branches.iter().map(|b| b.rows).sum::<f64>() * 0.5 };
-        if merged + sort < *cost || mergeable.forced {
-            let scale = known_rows / cx.rows;
-            let rows = (branches.iter().map(|b| b.rows).sum::<f64>() * scale).clamp(1.0, known_rows);
-            let mut used = vec![false; refs.len()];
-            used[at] = true;
-            let access =
-                Access { index: 0, ranges: Vec::new(), backward: false, ordered: false, loose: None, skip: None };
-            let consumed = vec![false; refs.len()];
-            let cost = (merged * scale).max(1.0);
-            *choice = Choice {
-                access,
-                consumed,
-                covering: false,
-                shape: None,
-                ordered: false,
-                rows,
-                cost,
-                used,
-                possible: Vec::new(),
-                branches,
-                intersection: None,
-            };
-        }
-    }
-    let (_, choice) = best.expect("the clustered index can always be scanned");
-    Ok(Choice { possible, ..choice })
 }
 
 /// The parts of a secondary key that a scan can read: the index's own, then the clustered index's.

@@ -77,9 +77,75 @@ pub fn column_type(
     table_collation: CollationId,
     converts: bool,
 ) -> Result<(DataType, Vec<String>)> {
+    use TypeKind as K;
+    let kind = kind_of(t)?;
+    let mut data_type = DataType::new(kind);
+    data_type.unsigned = t.unsigned || t.zerofill || t.base == BaseType::Serial;
+    data_type.zerofill = t.zerofill || kind == K::Year;
+    let own = collation_from(parsed, t.charset, t.collation)?;
+    let national = matches!(t.base, BaseType::NChar | BaseType::NVarChar);
+    let collation = match own {
+        Some(collation) => collation,
+        None if national => CollationId::UTF8MB3_GENERAL_CI,
+        None => table_collation,
+    };
+    let collation = if t.binary { CollationId::binary_of(collation.charset()) } else { collation };
+    if t.oversize && kind != K::Year {
+        return Err(err!(1439, name, u32::MAX));
+    }
+    match kind {
+        K::TinyInt | K::SmallInt | K::MediumInt | K::Int | K::BigInt => {
+            data_type.length = t.length.unwrap_or_else(|| integer_width(&data_type, t));
+            at_most(255, data_type.length, name)?;
+        }
+        K::Decimal => (data_type.length, data_type.decimals) = decimal_digits(name, t)?,
+        K::Float | K::Double => {
+            if let Some(digits) = float_digits(name, t)? {
+                (data_type.length, data_type.decimals) = digits;
+            }
+        }
+        K::Bit => {
+            data_type.length = t.length.filter(|n| *n > 0).unwrap_or(1);
+            at_most(64, data_type.length, name)?;
+        }
+        K::Time | K::DateTime | K::Timestamp => {
+            let digits = t.length.unwrap_or(0);
+            if digits > 6 {
+                return Err(err!(1426, digits, name, 6));
+            }
+            data_type.decimals = digits as u8;
+        }
+        K::Year => {
+            if t.length.is_some_and(|n| n != 4) {
+                return Err(types::SqlError::new(1818, "Invalid display width. Use YEAR instead."));
+            }
+            data_type.length = 4;
+        }
+        // The text of documents is utf8mb4, compared byte by byte.
+        K::Json => data_type.collation = CollationId::UTF8MB4_BIN,
+        K::Blob if t.length.is_some() => data_type.kind = sized(K::Blob, u64::from(t.length.unwrap_or(0))),
+        K::Char | K::VarChar | K::Binary | K::VarBinary => short_string(&mut data_type, name, t, collation, converts)?,
+        K::TinyText | K::Text | K::MediumText | K::LongText => long_text(&mut data_type, t, collation),
+        K::Enum | K::Set => {
+            let members = members_of(parsed, name, kind, t, collation)?;
+            let chars = members.iter().map(|m| m.chars().count() as u32);
+            data_type.collation = collation;
+            data_type.length = match kind {
+                K::Enum => chars.max().unwrap_or(0),
+                _ => chars.sum::<u32>() + members.len().saturating_sub(1) as u32,
+            };
+            return Ok((data_type, members));
+        }
+        _ => {}
+    }
+    Ok((data_type, Vec::new()))
+}
+
+/// Error 1235 of what there is not.
+fn kind_of(t: &CreateColumnType) -> Result<TypeKind> {
     use BaseType as B;
     use TypeKind as K;
-    let kind = match t.base {
+    Ok(match t.base {
         B::TinyInt | B::Bool => K::TinyInt,
         B::SmallInt => K::SmallInt,
         B::MediumInt => K::MediumInt,
@@ -112,163 +178,131 @@ pub fn column_type(
         B::Set => K::Set,
         B::Json => K::Json,
         B::Geometry => return Err(unsupported("GEOMETRY")),
-    };
-    let mut data_type = DataType::new(kind);
-    data_type.unsigned = t.unsigned || t.zerofill || t.base == B::Serial;
-    data_type.zerofill = t.zerofill || kind == K::Year;
-    let own = collation_from(parsed, t.charset, t.collation)?;
-    let national = matches!(t.base, B::NChar | B::NVarChar);
-    let collation = match own {
-        Some(collation) => collation,
-        None if national => CollationId::UTF8MB3_GENERAL_CI,
-        None => table_collation,
-    };
-    let collation = if t.binary { CollationId::binary_of(collation.charset()) } else { collation };
-    let binary = collation == CollationId::BINARY;
-    if t.oversize && kind != K::Year {
-        return Err(err!(1439, name, u32::MAX));
+    })
+}
+
+/// Error 1439 for a width of more than `most`.
+fn at_most(most: u32, width: u32, name: &str) -> Result<()> {
+    if width > most { Err(err!(1439, name, most)) } else { Ok(()) }
+}
+
+/// The display width of an integer that names none.
+fn integer_width(data_type: &DataType, t: &CreateColumnType) -> u32 {
+    let signed = u32::from(!data_type.unsigned);
+    match data_type.kind {
+        _ if t.base == BaseType::Bool => 1,
+        TypeKind::TinyInt => 3 + signed,
+        TypeKind::SmallInt => 5 + signed,
+        TypeKind::MediumInt => 8 + signed,
+        TypeKind::Int => 10 + signed,
+        _ => 20,
     }
-    match kind {
-        K::TinyInt | K::SmallInt | K::MediumInt | K::Int | K::BigInt => {
-            let signed = u32::from(!data_type.unsigned);
-            let width = match kind {
-                _ if t.base == B::Bool => 1,
-                K::TinyInt => 3 + signed,
-                K::SmallInt => 5 + signed,
-                K::MediumInt => 8 + signed,
-                K::Int => 10 + signed,
-                _ => 20,
-            };
-            data_type.length = t.length.unwrap_or(width);
-            if data_type.length > 255 {
-                return Err(err!(1439, name, 255));
-            }
-        }
-        K::Decimal => {
-            let (precision, scale) = (t.length.filter(|p| *p > 0).unwrap_or(10), t.scale.unwrap_or(0));
-            if scale > 30 {
-                return Err(err!(1425, scale, name, 30));
-            }
-            if precision > 65 {
-                return Err(err!(1426, precision, name, 65));
-            }
-            if scale > precision {
-                return Err(err!(1427, name));
-            }
-            (data_type.length, data_type.decimals) = (precision, scale as u8);
-        }
-        K::Float | K::Double => {
-            if let (Some(length), Some(scale)) = (t.length, t.scale) {
-                if scale > 30 {
-                    return Err(err!(1425, scale, name, 30));
-                }
-                if length > 255 {
-                    return Err(err!(1439, name, 255));
-                }
-                if scale > length {
-                    return Err(err!(1427, name));
-                }
-                (data_type.length, data_type.decimals) = (length, scale as u8);
-            } else if t.length.is_some_and(|p| p > 53) {
-                return Err(err!(1063, name));
-            }
-        }
-        K::Bit => {
-            data_type.length = t.length.filter(|n| *n > 0).unwrap_or(1);
-            if data_type.length > 64 {
-                return Err(err!(1439, name, 64));
-            }
-        }
-        K::Time | K::DateTime | K::Timestamp => {
-            let digits = t.length.unwrap_or(0);
-            if digits > 6 {
-                return Err(err!(1426, digits, name, 6));
-            }
-            data_type.decimals = digits as u8;
-        }
-        K::Year => {
-            if t.length.is_some_and(|n| n != 4) {
-                return Err(types::SqlError::new(1818, "Invalid display width. Use YEAR instead."));
-            }
-            data_type.length = 4;
-        }
-        // The text of documents is utf8mb4, compared byte by byte.
-        K::Json => data_type.collation = CollationId::UTF8MB4_BIN,
-        K::VarChar | K::VarBinary if converts && t.length.is_some_and(|n| n > longest(kind, collation)) => {
-            let bytes = u64::from(t.length.unwrap_or(0)) * u64::from(collation.charset().mbmaxlen());
-            let is_blob = binary || kind == K::VarBinary;
-            data_type.kind = sized(if is_blob { K::Blob } else { K::Text }, bytes);
-            if !is_blob {
-                data_type.collation = collation;
-            }
-        }
-        K::Char | K::VarChar => {
-            data_type.length = t.length.unwrap_or(1);
-            if binary {
-                data_type.kind = if kind == K::Char { K::Binary } else { K::VarBinary };
-            } else {
-                data_type.collation = collation;
-            }
-            let most = longest(kind, collation);
-            if data_type.length > most {
-                return Err(err!(1074, name, most));
-            }
-        }
-        K::Binary | K::VarBinary => {
-            data_type.length = t.length.unwrap_or(1);
-            let most = longest(kind, collation);
-            if data_type.length > most {
-                return Err(err!(1074, name, most));
-            }
-        }
-        K::TinyText | K::Text | K::MediumText | K::LongText => {
-            if binary {
-                data_type.kind = match kind {
-                    K::TinyText => K::TinyBlob,
-                    K::Text => K::Blob,
-                    K::MediumText => K::MediumBlob,
-                    _ => K::LongBlob,
-                };
-            } else {
-                data_type.collation = collation;
-            }
-            // TEXT(n) is the smallest type that holds n characters.
-            if let Some(length) = t.length {
-                let bytes = u64::from(length) * u64::from(collation.charset().mbmaxlen());
-                data_type.kind = sized(data_type.kind, bytes);
-            }
-        }
-        K::Blob if t.length.is_some() => data_type.kind = sized(K::Blob, u64::from(t.length.unwrap_or(0))),
-        K::Enum | K::Set => {
-            data_type.collation = collation;
-            let members: Vec<String> = t
-                .members
-                .iter()
-                .map(|m| String::from_utf8_lossy(parsed.bytes(*m)).trim_end_matches(' ').to_string())
-                .collect();
-            if kind == K::Set && members.len() > 64 {
-                return Err(err!(1097, name));
-            }
-            for (i, member) in members.iter().enumerate() {
-                if member.chars().count() > 255 {
-                    return Err(err!(3505, name));
-                }
-                let (set, own) = (collation.charset(), collation.charset().from_utf8(member.as_bytes()));
-                let same = members[..i].iter().find(|m| collation.equal(&set.from_utf8(m.as_bytes()), &own));
-                if let Some(first) = same {
-                    return Err(err!(1291, name, first, if kind == K::Set { "SET" } else { "ENUM" }));
-                }
-            }
-            let chars = members.iter().map(|m| m.chars().count() as u32);
-            data_type.length = match kind {
-                K::Enum => chars.max().unwrap_or(0),
-                _ => chars.sum::<u32>() + members.len().saturating_sub(1) as u32,
-            };
-            return Ok((data_type, members));
-        }
-        _ => {}
+}
+
+/// Precision and scale. Errors 1425, 1426, 1427.
+fn decimal_digits(name: &str, t: &CreateColumnType) -> Result<(u32, u8)> {
+    let (precision, scale) = (t.length.filter(|p| *p > 0).unwrap_or(10), t.scale.unwrap_or(0));
+    if scale > 30 {
+        return Err(err!(1425, scale, name, 30));
     }
-    Ok((data_type, Vec::new()))
+    if precision > 65 {
+        return Err(err!(1426, precision, name, 65));
+    }
+    if scale > precision {
+        return Err(err!(1427, name));
+    }
+    Ok((precision, scale as u8))
+}
+
+/// Width and scale of `FLOAT(m, d)`. Errors 1063, 1425, 1427, 1439.
+fn float_digits(name: &str, t: &CreateColumnType) -> Result<Option<(u32, u8)>> {
+    let (length, scale) = match (t.length, t.scale) {
+        (Some(length), Some(scale)) => (length, scale),
+        (Some(precision), None) if precision > 53 => return Err(err!(1063, name)),
+        _ => return Ok(None),
+    };
+    if scale > 30 {
+        return Err(err!(1425, scale, name, 30));
+    }
+    at_most(255, length, name)?;
+    if scale > length {
+        return Err(err!(1427, name));
+    }
+    Ok(Some((length, scale as u8)))
+}
+
+/// CHAR, VARCHAR, BINARY, VARBINARY. `converts`: what is too long becomes a TEXT or BLOB. Error 1074.
+fn short_string(
+    data_type: &mut DataType,
+    name: &str,
+    t: &CreateColumnType,
+    collation: CollationId,
+    converts: bool,
+) -> Result<()> {
+    use TypeKind as K;
+    let kind = data_type.kind;
+    let is_text = matches!(kind, K::Char | K::VarChar);
+    let holds_text = is_text && collation != CollationId::BINARY;
+    let most = longest(kind, collation);
+    if holds_text {
+        data_type.collation = collation;
+    }
+    if converts && matches!(kind, K::VarChar | K::VarBinary) && t.length.is_some_and(|n| n > most) {
+        let bytes = u64::from(t.length.unwrap_or(0)) * u64::from(collation.charset().mbmaxlen());
+        data_type.kind = sized(if holds_text { K::Text } else { K::Blob }, bytes);
+        return Ok(());
+    }
+    data_type.length = t.length.unwrap_or(1);
+    if is_text && !holds_text {
+        data_type.kind = if kind == K::Char { K::Binary } else { K::VarBinary };
+    }
+    if data_type.length > most { Err(err!(1074, name, most)) } else { Ok(()) }
+}
+
+/// TINYTEXT, TEXT, MEDIUMTEXT, LONGTEXT.
+fn long_text(data_type: &mut DataType, t: &CreateColumnType, collation: CollationId) {
+    use TypeKind as K;
+    if collation == CollationId::BINARY {
+        data_type.kind = match data_type.kind {
+            K::TinyText => K::TinyBlob,
+            K::Text => K::Blob,
+            K::MediumText => K::MediumBlob,
+            _ => K::LongBlob,
+        };
+    } else {
+        data_type.collation = collation;
+    }
+    // TEXT(n) is the smallest type that holds n characters.
+    if let Some(length) = t.length {
+        let bytes = u64::from(length) * u64::from(collation.charset().mbmaxlen());
+        data_type.kind = sized(data_type.kind, bytes);
+    }
+}
+
+/// The members of an ENUM or SET. Errors 1097, 1291, 3505.
+fn members_of(
+    parsed: &Parsed,
+    name: &str,
+    kind: TypeKind,
+    t: &CreateColumnType,
+    collation: CollationId,
+) -> Result<Vec<String>> {
+    let member = |m: &sql::ast::Str| String::from_utf8_lossy(parsed.bytes(*m)).trim_end_matches(' ').to_string();
+    let members: Vec<String> = t.members.iter().map(member).collect();
+    if kind == TypeKind::Set && members.len() > 64 {
+        return Err(err!(1097, name));
+    }
+    for (i, member) in members.iter().enumerate() {
+        if member.chars().count() > 255 {
+            return Err(err!(3505, name));
+        }
+        let (set, own) = (collation.charset(), collation.charset().from_utf8(member.as_bytes()));
+        let same = members[..i].iter().find(|m| collation.equal(&set.from_utf8(m.as_bytes()), &own));
+        if let Some(first) = same {
+            return Err(err!(1291, name, first, if kind == TypeKind::Set { "SET" } else { "ENUM" }));
+        }
+    }
+    Ok(members)
 }
 
 fn sized(kind: TypeKind, bytes: u64) -> TypeKind {

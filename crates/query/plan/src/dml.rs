@@ -25,6 +25,17 @@ type Written = (Arc<Table>, Source, Vec<usize>);
 const INSERT_DELAYED: &str = "INSERT DELAYED is no longer supported. The statement was converted to INSERT.";
 const REPLACE_DELAYED: &str = "REPLACE DELAYED is no longer supported. The statement was converted to REPLACE.";
 
+/// Where the rows of INSERT come from.
+struct Inserted {
+    /// The columns that have values; none where all have their defaults.
+    columns: Vec<usize>,
+    source: InsertSource,
+    /// The columns of a query's tables, for ON DUPLICATE KEY UPDATE.
+    selected: Exports,
+    /// Values read columns of the row itself.
+    reads_row: bool,
+}
+
 impl Planner<'_> {
     pub(super) fn insert(&mut self, insert: &ast::Insert) -> Result<Body> {
         self.stores = self.is_strict(insert.ignore);
@@ -63,18 +74,7 @@ impl Planner<'_> {
         let visible = source.filter.clone().filter(|_| replaces);
         let columns = match &insert.columns {
             None => star.clone(),
-            Some(names) => {
-                let mut columns = Vec::with_capacity(names.len());
-                for n in names {
-                    let name = parsed.name(*n);
-                    let i = source.find(name).ok_or_else(|| unknown_column(name, "field list"))?;
-                    if columns.contains(&i) {
-                        return Err(SqlError::new(1110, format!("Column '{name}' specified twice")));
-                    }
-                    columns.push(i);
-                }
-                columns
-            }
+            Some(names) => self.listed_columns(names, &source)?,
         };
         let named = source.named.expect("it is a table's");
         let uses = &mut self.table_use(named).columns;
@@ -86,31 +86,7 @@ impl Planner<'_> {
             Some(_) => uses.insert.extend(Self::written_names(&source, &columns)),
         }
         let names = source;
-        let (mut selected, mut reads_row) = (Exports::default(), false);
-        let (columns, source) = match &insert.source {
-            ast::InsertSource::Rows(rows) => {
-                let mut block = Block::default();
-                block.sources.push(Source::of_table(0, &table, None));
-                self.blocks.push(block);
-                let rows = self.insert_rows(rows, &table, &columns);
-                let block = self.blocks.pop().expect("just pushed");
-                reads_row = block.sources[0].used.iter().any(std::cell::Cell::get);
-                let rows = rows?;
-                let empty = rows.first().is_none_or(Vec::is_empty);
-                (if empty { Vec::new() } else { columns }, InsertSource::Rows(rows))
-            }
-            ast::InsertSource::Query(q) => {
-                self.exports = updates.then(Exports::default);
-                let plan = self.query(*q, false);
-                selected = self.exports.take().unwrap_or_default();
-                let plan = plan?;
-                if plan.columns.len() != columns.len() {
-                    return Err(SqlError::new(1136, "Column count doesn't match value count at row 1"));
-                }
-                columns.iter().try_for_each(|c| refuse_generated(&table, *c))?;
-                (columns, InsertSource::Query(Box::new(plan)))
-            }
-        };
+        let Inserted { columns, source, selected, reads_row } = self.inserted(insert, &table, columns)?;
         let on_duplicate = match updates {
             true => self.on_duplicate(insert, &table, &columns, selected)?,
             false => Vec::new(),
@@ -141,6 +117,48 @@ impl Planner<'_> {
             shapes,
             rules,
         })))
+    }
+
+    /// The columns that INSERT names. Errors 1054, 1110.
+    fn listed_columns(&self, names: &[ast::Name], source: &Source) -> Result<Vec<usize>> {
+        let mut columns = Vec::with_capacity(names.len());
+        for n in names {
+            let name = self.parsed.name(*n);
+            let i = source.find(name).ok_or_else(|| unknown_column(name, "field list"))?;
+            if columns.contains(&i) {
+                return Err(SqlError::new(1110, format!("Column '{name}' specified twice")));
+            }
+            columns.push(i);
+        }
+        Ok(columns)
+    }
+
+    /// The rows of INSERT. Error 1136.
+    fn inserted(&mut self, insert: &ast::Insert, table: &Arc<Table>, columns: Vec<usize>) -> Result<Inserted> {
+        match &insert.source {
+            ast::InsertSource::Rows(rows) => {
+                let mut block = Block::default();
+                block.sources.push(Source::of_table(0, table, None));
+                self.blocks.push(block);
+                let rows = self.insert_rows(rows, table, &columns);
+                let block = self.blocks.pop().expect("just pushed");
+                let reads_row = block.sources[0].used.iter().any(std::cell::Cell::get);
+                let rows = rows?;
+                let columns = if rows.first().is_none_or(Vec::is_empty) { Vec::new() } else { columns };
+                Ok(Inserted { columns, source: InsertSource::Rows(rows), selected: Exports::default(), reads_row })
+            }
+            ast::InsertSource::Query(q) => {
+                self.exports = (!insert.on_duplicate.is_empty()).then(Exports::default);
+                let plan = self.query(*q, false);
+                let selected = self.exports.take().unwrap_or_default();
+                let plan = plan?;
+                if plan.columns.len() != columns.len() {
+                    return Err(SqlError::new(1136, "Column count doesn't match value count at row 1"));
+                }
+                columns.iter().try_for_each(|c| refuse_generated(table, *c))?;
+                Ok(Inserted { columns, source: InsertSource::Query(Box::new(plan)), selected, reads_row: false })
+            }
+        }
     }
 
     /// Does the query, or a subquery of the statement, read the table?

@@ -5,7 +5,7 @@ use super::array::{part_name, shown_element, shown_elements};
 use super::cost::plan_rows;
 use super::node::{
     Access, Body, Group, IndexMerge, IndexRange, InsertSource, Intersection, Join, JoinKind, Plan, QueryPlan, Scan,
-    SetKind, SetOp,
+    SetKind, SetOp, Sort, Window,
 };
 use crate::ColumnMeta;
 use crate::slots::slot_names;
@@ -233,31 +233,7 @@ impl<'q> Explainer<'q> {
                 add(row, &mut self.rows);
             }
             Plan::Recursive(_) | Plan::SetOp(_) => {}
-            Plan::Join(j) => {
-                self.plan_rows(&j.left, id, select_type, pending);
-                let right = self.rows.len();
-                self.plan_rows(&j.right, id, select_type, pending);
-                if let Some(row) = self.rows.get_mut(right) {
-                    if j.condition.is_some() || j.kind == JoinKind::Anti {
-                        note(row, "Using where");
-                    }
-                    if j.kind == JoinKind::Anti {
-                        let at = row.extra.iter().position(|e| *e == "Using where").map_or(0, |at| at + 1);
-                        row.extra.insert(at, "Not exists");
-                    }
-                    match (&j.batch, &j.hash[..]) {
-                        (Some(_), _) => row.extra.push("Using join buffer (Batched Key Access)"),
-                        (None, []) => {}
-                        _ => row.extra.push("Using join buffer (hash join)"),
-                    }
-                }
-                if j.kind == JoinKind::Semi && right > first {
-                    let table = self.rows[right - 1].table.clone();
-                    if let Some(row) = self.rows.last_mut() {
-                        row.first_match = table;
-                    }
-                }
-            }
+            Plan::Join(j) => self.join_rows(j, id, select_type, pending),
             Plan::Filter { input, .. } => {
                 self.plan_rows(input, id, select_type, pending);
                 let table = matches!(
@@ -290,6 +266,39 @@ impl<'q> Explainer<'q> {
                 self.extra(first, hops(input), "Using temporary");
             }
             Plan::Limit { input, .. } => self.plan_rows(input, id, select_type, pending),
+        }
+    }
+
+    fn join_rows<'p>(
+        &mut self,
+        j: &'p Join,
+        id: u64,
+        select_type: &str,
+        pending: &mut Vec<(usize, &'p QueryPlan, bool)>,
+    ) {
+        let first = self.rows.len();
+        self.plan_rows(&j.left, id, select_type, pending);
+        let right = self.rows.len();
+        self.plan_rows(&j.right, id, select_type, pending);
+        if let Some(row) = self.rows.get_mut(right) {
+            if j.condition.is_some() || j.kind == JoinKind::Anti {
+                note(row, "Using where");
+            }
+            if j.kind == JoinKind::Anti {
+                let at = row.extra.iter().position(|e| *e == "Using where").map_or(0, |at| at + 1);
+                row.extra.insert(at, "Not exists");
+            }
+            match (&j.batch, &j.hash[..]) {
+                (Some(_), _) => row.extra.push("Using join buffer (Batched Key Access)"),
+                (None, []) => {}
+                _ => row.extra.push("Using join buffer (hash join)"),
+            }
+        }
+        if j.kind == JoinKind::Semi && right > first {
+            let table = self.rows[right - 1].table.clone();
+            if let Some(row) = self.rows.last_mut() {
+                row.first_match = table;
+            }
         }
     }
 
@@ -498,31 +507,8 @@ impl<'q> Explainer<'q> {
                 self.lines(input, depth + 1, None, out);
             }
             Plan::Group(g) => self.group_lines(g, depth, line, out),
-            Plan::Window(w) => {
-                out.push(line("Window aggregate".into(), depth));
-                let keys =
-                    w.partition.iter().map(|e| (e, false)).chain(w.order.iter().map(|k| (&k.expr, k.descending)));
-                let keys: Vec<String> = keys.map(|(e, d)| self.text(e) + if d { " DESC" } else { "" }).collect();
-                let inner = match keys.is_empty() {
-                    true => depth + 1,
-                    false => {
-                        out.push(bare(&format!("Sort: {}", keys.join(", ")), depth + 1));
-                        depth + 2
-                    }
-                };
-                self.lines(&w.input, inner, None, out);
-            }
-            Plan::Sort(s) => {
-                let key = |k: &super::node::SortKey| self.text(&k.expr) + if k.descending { " DESC" } else { "" };
-                let keys: Vec<String> = s.keys.iter().map(key).collect();
-                let unique = if s.unique { " with duplicate removal" } else { "" };
-                let mut text = format!("Sort{unique}: {}", keys.join(", "));
-                if let Some((count, None)) = &s.limit {
-                    let _ = write!(text, ", limit input to {} row(s) per chunk", self.text(count));
-                }
-                out.push(line(text, depth));
-                self.lines(&s.input, depth + 1, None, out);
-            }
+            Plan::Window(w) => self.window_lines(w, depth, line, out),
+            Plan::Sort(s) => self.sort_lines(s, depth, line, out),
             Plan::Distinct { input, .. } => {
                 out.push(line("Table scan on <temporary>".into(), depth));
                 out.push(bare("Temporary table with deduplication", depth + 1));
@@ -537,19 +523,39 @@ impl<'q> Explainer<'q> {
                 self.lines(input, depth + 1, None, out);
             }
             Plan::SetOp(s) => {
-                let text = match (s.kind, s.all) {
-                    (SetKind::Union, true) => "Append",
-                    (SetKind::Union, false) => "Union materialize with deduplication",
-                    (SetKind::Intersect, true) => "Intersect all materialize",
-                    (SetKind::Intersect, false) => "Intersect materialize with deduplication",
-                    (SetKind::Except, true) => "Except all materialize",
-                    (SetKind::Except, false) => "Except materialize with deduplication",
-                };
+                let text = set_operation_text(s.kind, s.all);
                 out.push(line(text.into(), depth));
                 self.query_lines(&s.left, depth + 1, out);
                 self.query_lines(&s.right, depth + 1, out);
             }
         }
+    }
+
+    fn window_lines(&mut self, w: &Window, depth: usize, line: impl Fn(String, usize) -> Line, out: &mut Vec<Line>) {
+        out.push(line("Window aggregate".into(), depth));
+        let keys = w.partition.iter().map(|e| (e, false)).chain(w.order.iter().map(|k| (&k.expr, k.descending)));
+        let keys: Vec<String> = keys.map(|(e, d)| self.text(e) + if d { " DESC" } else { "" }).collect();
+        let inner = match keys.is_empty() {
+            true => depth + 1,
+            false => {
+                let text = format!("Sort: {}", keys.join(", "));
+                out.push(Line { rows: None, counter: None, ..line(text, depth + 1) });
+                depth + 2
+            }
+        };
+        self.lines(&w.input, inner, None, out);
+    }
+
+    fn sort_lines(&mut self, s: &Sort, depth: usize, line: impl Fn(String, usize) -> Line, out: &mut Vec<Line>) {
+        let key = |k: &super::node::SortKey| self.text(&k.expr) + if k.descending { " DESC" } else { "" };
+        let keys: Vec<String> = s.keys.iter().map(key).collect();
+        let unique = if s.unique { " with duplicate removal" } else { "" };
+        let mut text = format!("Sort{unique}: {}", keys.join(", "));
+        if let Some((count, None)) = &s.limit {
+            let _ = write!(text, ", limit input to {} row(s) per chunk", self.text(count));
+        }
+        out.push(line(text, depth));
+        self.lines(&s.input, depth + 1, None, out);
     }
 
     fn join_lines(&mut self, j: &Join, depth: usize, line: impl Fn(String, usize) -> Line, out: &mut Vec<Line>) {
@@ -936,5 +942,16 @@ impl Row {
             self.filtered.map_or(Value::Null, |f| Value::Double((f as f32 as f64 * 10_000.0).round() / 100.0)),
             text(self.extra_text()),
         ]
+    }
+}
+
+fn set_operation_text(kind: SetKind, all: bool) -> &'static str {
+    match (kind, all) {
+        (SetKind::Union, true) => "Append",
+        (SetKind::Union, false) => "Union materialize with deduplication",
+        (SetKind::Intersect, true) => "Intersect all materialize",
+        (SetKind::Intersect, false) => "Intersect materialize with deduplication",
+        (SetKind::Except, true) => "Except all materialize",
+        (SetKind::Except, false) => "Except materialize with deduplication",
     }
 }

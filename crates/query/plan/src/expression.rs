@@ -1,14 +1,14 @@
 //! Expressions: syntax to typed nodes.
 
 use super::comparison::{compare_exprs, comparison};
-use super::{Planner, constant, literal, names::AliasRule};
+use super::{Planner, names::AliasRule};
 use crate::parameter::{self, Takes};
 use expr::aggregate::{AggregateCall, AggregateKind};
 use expr::compare::{self, CmpOp};
 use expr::error::unsupported;
 use expr::number::{ArithOp, BitOp};
-use expr::{Expr, Node, boolean_type, convert, functions, list as lists, number, wide};
-use sql::ast::{self, BinaryOp, Expr as Ast, ExprId, ExprList, TemporalKind, UnaryOp};
+use expr::{Expr, Node, boolean_type, convert, functions, number, wide};
+use sql::ast::{self, BinaryOp, Expr as Ast, ExprId, ExprList, Name, UnaryOp};
 use std::borrow::Cow;
 use types::collation::CollationId;
 use types::{Charset, DataType, Result, SqlError, TypeKind, Value};
@@ -21,9 +21,6 @@ const JSON_MERGE_DEPRECATED: &str = "'JSON_MERGE' is deprecated and will be remo
      JSON_MERGE_PRESERVE/JSON_MERGE_PATCH instead";
 const FOUND_ROWS_DEPRECATED: &str =
     "FOUND_ROWS() is deprecated and will be removed in a future release. Consider using COUNT(*) instead.";
-
-const BETWEEN_DOCUMENTS: &str =
-    "This version of MySQL doesn't yet support 'comparison of JSON in the BETWEEN operator'";
 
 /// Bytes of a binary string that BIT_AND and its like take.
 const BIT_AGGREGATE_BYTES: u32 = 511;
@@ -70,7 +67,7 @@ impl Planner<'_> {
 
     /// Says that a document is asked whether it is true; not of the definition of a view.
     /// A hexadecimal literal, an ENUM or a SET is asked as a number.
-    fn truth(&mut self, e: Expr) -> Expr {
+    pub(super) fn truth(&mut self, e: Expr) -> Expr {
         if e.ty.kind == TypeKind::Json && self.view_depth == 0 {
             self.notes.push((3986, functions::json::AS_CONDITION));
         }
@@ -137,251 +134,30 @@ impl Planner<'_> {
                 DataType { length: 1, ..DataType::new(TypeKind::BigInt).not_null() },
             ),
             Ast::Int(v) => integer(*v),
-            Ast::Decimal(s) => {
-                let text = parsed.bytes(*s);
-                let d = convert::parse_decimal(text);
-                // Digits before the point count as they are written, zeros alone as one.
-                let before = text.iter().take_while(|b| b.is_ascii_digit()).count() as u32;
-                let own = convert::decimal_type(&d);
-                let is_whole = d.integer_digits() > 0;
-                let digits = if is_whole { before } else { before.min(1) };
-                let precision = (digits + u32::from(d.scale())).max(own.length).min(types::Decimal::MAX_PRECISION);
-                constant(Value::Decimal(d), DataType { length: precision, ..own })
-            }
-            Ast::Float(s) => {
-                let v = Value::Bytes(Cow::Borrowed(parsed.bytes(*s))).to_f64();
-                let exact = std::str::from_utf8(parsed.bytes(*s)).ok().and_then(|t| t.parse::<f64>().ok());
-                if exact.is_none_or(f64::is_infinite) {
-                    let text = String::from_utf8_lossy(parsed.bytes(*s)).into_owned();
-                    return Err(SqlError::new(1367, format!("Illegal double '{text}' value found during parsing")));
-                }
-                let length = parsed.bytes(*s).len() as u32;
-                constant(Value::Double(v), DataType { length, ..DataType::new(TypeKind::Double) })
-            }
-            Ast::String { text, introducer } => {
-                let bytes = parsed.bytes(*text).to_vec();
-                match introducer {
-                    Some(n) => self.literal(self.as_sent(bytes), self.charset(parsed.name(*n))?),
-                    None => self.literal(self.in_connection(bytes), self.literal_collation),
-                }
-            }
-            Ast::Bytes { bytes, introducer, .. } => {
-                let bytes = parsed.bytes(*bytes).to_vec();
-                match introducer {
-                    Some(n) => literal::introduced(bytes, self.charset(parsed.name(*n))?)?,
-                    // In a numeric place it is a number: see `convert::is_hex_literal`.
-                    None => {
-                        let e = string(bytes, CollationId::BINARY);
-                        Expr { ty: e.ty.unsigned(), ..e }
-                    }
-                }
-            }
-            Ast::Temporal { kind, text, escaped } => {
-                let text = parsed.bytes(*text);
-                let (date, time) = (*kind == TemporalKind::Date, *kind == TemporalKind::Time);
-                let mode = types::SqlMode(self.env.sql_mode());
-                let zone_offset = |seconds| self.env.time_zone_offset(seconds);
-                let (e, delimiter) = match (convert::temporal_literal(date, time, text, mode, zone_offset), escaped) {
-                    (Err(_), Some(string)) => return self.expr(*string),
-                    (read, _) => read?,
-                };
-                self.literal_warnings.extend(delimiter.map(|d| d.warning(text, 1)));
-                e
-            }
+            Ast::Decimal(s) => self.decimal_literal(*s),
+            Ast::Float(s) => self.float_literal(*s)?,
+            Ast::String { text, introducer } => self.string_literal(*text, *introducer)?,
+            Ast::Bytes { bytes, introducer, .. } => self.bytes_literal(*bytes, *introducer)?,
+            Ast::Temporal { kind, text, escaped } => self.temporal_literal(*kind, *text, *escaped)?,
             Ast::Param(i) => self.parameter(*i as usize, &self.text_parameter(), Takes::Own),
             Ast::Local(local) => self.local(*local),
             Ast::Column { schema, table, column } => self.column(*schema, *table, *column)?,
-            Ast::UserVar(name) => {
-                self.unsteady = true;
-                let name = parsed.name(*name).to_ascii_lowercase();
-                let from_file = self.file_variables.iter().find(|(n, _)| *n == name);
-                let ty = from_file.map_or_else(|| self.env.user_variable(&name).1, |(_, ty)| *ty);
-                Expr::new(Node::UserVariable(name), variable_type(ty))
-            }
-            Ast::AssignUserVar { name, value } => {
-                self.unsteady = true;
-                let e = self.expr(*value)?;
-                // Variables have integers of one size.
-                let kind = if e.ty.kind.is_integer() { TypeKind::BigInt } else { e.ty.kind };
-                let ty = DataType { kind, zerofill: false, ..e.ty };
-                Expr::new(Node::SetUserVariable(parsed.name(*name).to_ascii_lowercase(), Box::new(e)), ty)
-            }
-            Ast::SystemVar { scope, base, name } => {
-                let global = match scope {
-                    ast::VarScope::Unspecified => None,
-                    ast::VarScope::Session => Some(false),
-                    _ => Some(true),
-                };
-                let name = match base {
-                    Some(b) => format!("{}.{}", parsed.name(*b), parsed.name(*name)),
-                    None => parsed.name(*name).to_string(),
-                };
-                let (_, ty) = self.env.system_variable(global, &name)?;
-                self.notes.extend(self.env.deprecated_variable(&name).map(|text| (1287, text)));
-                let tag = match global {
-                    None => "",
-                    Some(true) => "global",
-                    Some(false) => "session",
-                };
-                let args =
-                    vec![string(name.into_bytes(), self.literal_collation), string(tag.into(), self.literal_collation)];
-                Expr::new(Node::Call(functions::system_variable(), args), ty)
-            }
-            Ast::Unary { op, operand } => {
-                let e = match op {
-                    UnaryOp::Plus | UnaryOp::Neg => self.expr_like(*operand, &parameter::double_type())?,
-                    UnaryOp::Not => self.expr_like(*operand, &parameter::integer_type())?,
-                    UnaryOp::BitNot | UnaryOp::Binary => self.expr_like(*operand, &parameter::binary_type())?,
-                };
-                match op {
-                    UnaryOp::Plus => e,
-                    UnaryOp::Neg => negate(e),
-                    UnaryOp::Not => not(self.truth(e)),
-                    UnaryOp::BitNot => {
-                        let binary = number::are_binary(&e, &e, true);
-                        let e = if binary { e } else { convert::bit_number(convert::enum_number(e)) };
-                        let ty = match binary {
-                            true => number::binary_type(&e.ty, &e.ty),
-                            false => number::bits_type(&e.ty, &e.ty),
-                        };
-                        Expr::new(Node::BitNot(Box::new(e)), ty)
-                    }
-                    UnaryOp::Binary => {
-                        let ty = DataType {
-                            nullable: e.ty.nullable,
-                            ..DataType::string(TypeKind::VarBinary, e.ty.length, CollationId::BINARY)
-                        };
-                        Expr::new(Node::Cast(Box::new(e)), ty)
-                    }
-                }
-            }
+            Ast::UserVar(name) => self.user_variable(*name),
+            Ast::AssignUserVar { name, value } => self.assign_user_variable(*name, *value)?,
+            Ast::SystemVar { scope, base, name } => self.system_variable(*scope, *base, *name)?,
+            Ast::Unary { op, operand } => self.unary(*op, *operand)?,
             Ast::Binary { op, left, right } => self.binary(*op, *left, *right)?,
-            connective @ (Ast::And(list) | Ast::Or(list)) => {
-                let integer = parameter::integer_type();
-                let list: Result<Vec<Expr>> = parsed.list(*list).iter().map(|e| self.expr_like(*e, &integer)).collect();
-                let list: Vec<Expr> = list?.into_iter().map(|e| self.truth(e)).collect();
-                let ty = boolean_type(list.iter().any(|e| e.ty.nullable));
-                Expr::new(if matches!(connective, Ast::And(_)) { Node::And(list) } else { Node::Or(list) }, ty)
-            }
-            Ast::Is { operand, negated, test } => {
-                let operand = self.expr(*operand)?;
-                if !negated && *test == ast::Truth::Null && self.is_auto_null(&operand) {
-                    let last = functions::call("last_insert_id", Vec::new())?.expect("a function that there is");
-                    return compare_exprs(CmpOp::Eq, operand, last);
-                }
-                let asks_null = matches!(test, ast::Truth::Null | ast::Truth::Unknown);
-                let operand = Box::new(if asks_null { operand } else { self.truth(operand) });
-                let node = match test {
-                    ast::Truth::Null | ast::Truth::Unknown => Node::IsNull { negated: *negated, operand },
-                    ast::Truth::True => Node::IsTruth { negated: *negated, truth: true, operand },
-                    ast::Truth::False => Node::IsTruth { negated: *negated, truth: false, operand },
-                };
-                Expr::new(node, boolean_type(false))
-            }
-            Ast::Like { operand, negated, pattern, escape } => {
-                let (a, b) = (self.expr(*operand)?, self.expr(*pattern)?);
-                let escape = escape.map(|e| self.expr(e)).transpose()?;
-                let all: Vec<&Expr> = [&a, &b].into_iter().chain(&escape).collect();
-                let collation = compare::collation_for(&all, "like")?;
-                let (a, b) = (compare::in_charset(a, collation), compare::in_charset(b, collation));
-                let escape = match escape {
-                    None => Some('\\'),
-                    Some(e) => match e.node {
-                        Node::Const(Value::Bytes(b)) => {
-                            let text = String::from_utf8_lossy(&b).into_owned();
-                            let mut chars = text.chars();
-                            let first = chars.next();
-                            if chars.next().is_some() {
-                                return Err(SqlError::new(1210, "Incorrect arguments to ESCAPE"));
-                            }
-                            first
-                        }
-                        Node::Const(Value::Null) => Some('\\'),
-                        _ => return Err(SqlError::new(1210, "Incorrect arguments to ESCAPE")),
-                    },
-                };
-                let nullable = a.ty.nullable || b.ty.nullable;
-                let node = Node::Like { negated: *negated, operands: Box::new([a, b]), escape, collation };
-                Expr::new(node, boolean_type(nullable))
-            }
+            Ast::And(list) => self.connective(*list, Node::And)?,
+            Ast::Or(list) => self.connective(*list, Node::Or)?,
+            Ast::Is { operand, negated, test } => self.is_test(*operand, *negated, *test)?,
+            Ast::Like { operand, negated, pattern, escape } => self.like(*operand, *negated, *pattern, *escape)?,
             Ast::Regexp { operand, negated, pattern } => {
                 let (a, b) = (self.expr(*operand)?, self.expr(*pattern)?);
                 let found = self.native("regexp_like", vec![a, b])?;
                 if *negated { not(found) } else { found }
             }
-            Ast::Between { operand, negated, low, high } => {
-                let operands = self.alike(&[*operand, *low, *high], &self.text_parameter())?;
-                let [e, low, high]: [Expr; 3] = operands.try_into().expect("three operands");
-                let is_document = |e: &&Expr| e.ty.kind == TypeKind::Json;
-                let [e, low, high] = match [&e, &low, &high].iter().any(is_document) {
-                    true => {
-                        self.literal_warnings.push((1235, BETWEEN_DOCUMENTS.to_string()));
-                        functions::json::between([e, low, high])
-                    }
-                    false => [e, low, high],
-                };
-                let (low, high) = (self.beside_bound(low, &e)?, self.beside_bound(high, &e)?);
-                let (low, high) = (compare::beside_moment(low, &e), compare::beside_moment(high, &e));
-                let (e, low, high) = compare::times_as_texts(e, low, high);
-                let collation = compare::collation_for(&[&e, &low, &high], "between")?;
-                let [e, low, high] = compare::in_one_domain([e, low, high]);
-                let (low, high) = (compare::adapt(low, &e), compare::adapt(high, &e));
-                let [e, low, high] = [e, low, high].map(|e| compare::in_charset(e, collation));
-                let nullable = e.ty.nullable || low.ty.nullable || high.ty.nullable;
-                let node = Node::Between { negated: *negated, operands: Box::new([e, low, high]), collation };
-                Expr::new(node, boolean_type(nullable))
-            }
-            Ast::InList { operand, negated, list } => {
-                if let Ast::Row(members) = &parsed[*operand] {
-                    return self.row_in(*members, *list, *negated);
-                }
-                let all: Vec<ExprId> = std::iter::once(operand).chain(parsed.list(*list)).copied().collect();
-                let mut list = self.alike(&all, &self.text_parameter())?;
-                let e = list.remove(0);
-                // A document makes documents of all, not numbers.
-                let has_document = list.iter().chain([&e]).any(|e| e.ty.kind == TypeKind::Json);
-                // Nothing is known of a decimal literal that was lifted, but that it is not NULL.
-                let is_number = |i: &Expr| i.ty.kind.is_numeric() || i.ty.kind == TypeKind::Null && !i.ty.nullable;
-                let are_numbers = !has_document && list.iter().all(is_number);
-                if !are_numbers && e.members().is_some() && list.iter().any(is_number) {
-                    return super::rows::listed_each(e, list, *negated);
-                }
-                let (e, list) = compare::text_in_moments(e, list);
-                let e = if list.len() > 1 { compare::year_in_texts(e, &list) } else { e };
-                let e = if are_numbers { convert::number_of_long(e) } else { e };
-                // Beside numbers a hexadecimal literal is one, and an ENUM or a SET.
-                let e = if are_numbers { convert::enum_number(e) } else { e };
-                for i in &list {
-                    self.note_listed(i, &e)?;
-                }
-                let is_one = list.len() == 1;
-                let list: Vec<Expr> = list
-                    .into_iter()
-                    // A YEAR is not compared with years of two digits here.
-                    .map(|i| match e.ty.kind {
-                        _ if has_document => i,
-                        TypeKind::Year if !is_one => i,
-                        TypeKind::Time
-                            if constant::is_text(&i) && matches!(i.node, Node::Const(_) | Node::Param(_)) =>
-                        {
-                            compare::listed_time(i)
-                        }
-                        _ => compare::adapt(compare::beside_moment(i, &e), &e),
-                    })
-                    .collect();
-                let list = list.into_iter().map(|i| if is_one { compare::near_float(i, &e) } else { i }).collect();
-                let (e, list) = functions::json::in_one_domain(e, list);
-                let mut all = vec![&e];
-                all.extend(list.iter());
-                let collation = compare::collation_for(&all, if list.len() == 1 { "=" } else { " IN " })?;
-                let nullable = e.ty.nullable || list.iter().any(|e| e.ty.nullable);
-                let e = compare::in_charset(e, collation);
-                let list = list.into_iter().map(|e| compare::in_charset(e, collation)).collect();
-                let list = self.once_listed(&e, list);
-                let kept = if lists::is_kept(&list) { self.next_once() } else { 0 };
-                let node = Node::In { negated: *negated, operand: Box::new(e), list, collation, kept };
-                Expr::new(node, boolean_type(nullable))
-            }
+            Ast::Between { operand, negated, low, high } => self.between(*operand, *negated, *low, *high)?,
+            Ast::InList { operand, negated, list } => self.in_list(*operand, *negated, *list)?,
             Ast::InQuery { operand, negated, query } => self.in_query(*operand, *query, *negated)?,
             Ast::Quantified { op, all, left, query } => self.quantified(*op, *all, *left, *query)?,
             Ast::Exists(q) => {
@@ -410,55 +186,11 @@ impl Planner<'_> {
                 if over { e } else { self.of_its_query(e, first_read) }
             }
             Ast::CountStar => AggregateCall::expr(AggregateKind::Count, false, Vec::new())?,
-            Ast::GroupConcat(g) => {
-                let first_read = self.outer_reads.len();
-                let args = self.aggregate_args(g.args, &self.text_parameter())?;
-                // Any column may give the order.
-                let shown = self.block().shown.take();
-                let order: Result<Vec<(Expr, bool)>> =
-                    g.order.iter().map(|o| Ok((self.concat_key(o.expr, &args)?, o.descending))).collect();
-                self.block().shown = shown;
-                let order = order?;
-                let number = |e: Expr| if e.members().is_some() { convert::enum_number(e) } else { e };
-                let order = order.into_iter().map(|(e, descending)| (number(e), descending)).collect();
-                let separator = g.separator.map_or(b",".to_vec(), |s| parsed.bytes(s).to_vec());
-                let most = self.env.system_variable(None, "group_concat_max_len").map_or(1024, |(v, _)| v.to_u64());
-                let e = AggregateCall::group_concat(args, g.distinct, order, separator, most)?;
-                self.of_its_query(e, first_read)
-            }
+            Ast::GroupConcat(g) => self.group_concat(g)?,
             Ast::Window(call) => self.window_call(id, call)?,
             Ast::Cast(cast) => self.cast(cast)?,
-            Ast::ConvertUsing { operand, charset } => {
-                let e = self.expr(*operand)?;
-                let collation = self.charset(parsed.name(*charset))?;
-                let ty = match e.ty.kind.is_blob() {
-                    true => functions::long_text(e.ty.max_bytes().min(u32::MAX.into()) as u32, collation),
-                    false => DataType::string(TypeKind::VarChar, e.ty.length, collation),
-                };
-                let strict = types::SqlMode(self.env.sql_mode()).is_strict();
-                let ty = DataType { nullable: e.ty.nullable || strict, ..ty };
-                Expr::new(Node::Cast(Box::new(e)), ty)
-            }
-            Ast::Collate { operand, collation } => {
-                let e = self.expr(*operand)?;
-                let name = parsed.name(*collation);
-                let Some(id) = CollationId::by_name(name) else {
-                    return Err(SqlError::new(1273, format!("Unknown collation: '{name}'")));
-                };
-                let is_null = matches!(e.node, Node::Const(Value::Null));
-                let own = if is_null { Charset::Binary } else { e.ty.collation.charset() };
-                if (is_null || e.ty.kind.is_text() || e.ty.kind.is_bytes()) && id.charset() != own {
-                    let set = own.name();
-                    return Err(SqlError::new(
-                        1253,
-                        format!("COLLATION '{name}' is not valid for CHARACTER SET '{set}'"),
-                    ));
-                }
-                let is_list = matches!(e.ty.kind, TypeKind::Enum | TypeKind::Set);
-                let kind = if e.ty.kind.is_text() && !is_list { e.ty.kind } else { TypeKind::VarChar };
-                let ty = DataType { kind, collation: id, ..e.ty };
-                Expr::new(Node::Call(functions::collate(), vec![e]), ty)
-            }
+            Ast::ConvertUsing { operand, charset } => self.convert_using(*operand, *charset)?,
+            Ast::Collate { operand, collation } => self.collate(*operand, *collation)?,
             Ast::DateArith { subtract, date, amount, unit } => {
                 let (date, amount) = self.date_and_amount(*date, *amount, *unit)?;
                 functions::temporal::add_interval(date, amount, *unit, *subtract)
@@ -477,35 +209,8 @@ impl Planner<'_> {
                 functions::temporal::difference(from, to, *unit)
             }
             Ast::GetFormat { kind, format } => functions::temporal::get_format(*kind, self.expr(*format)?),
-            Ast::Trim { side, remove, operand } => {
-                let name = match side {
-                    ast::TrimSide::Both => "trim",
-                    ast::TrimSide::Leading => "ltrim",
-                    ast::TrimSide::Trailing => "rtrim",
-                };
-                let mut args = vec![self.expr(*operand)?];
-                if let Some(r) = remove {
-                    args.push(self.expr(*r)?);
-                }
-                self.native(name, args)?
-            }
-            Ast::Char { args, charset } => {
-                let args = self.arguments("char", *args, &self.text_parameter())?;
-                let mut e = self.native("char", args)?;
-                if let Some(c) = charset {
-                    let collation = self.charset(parsed.name(*c))?;
-                    let ty = DataType { kind: TypeKind::VarChar, collation, ..e.ty };
-                    e = match collation.is_binary() {
-                        true => Expr { ty, ..e },
-                        // Filled up to whole characters, which they have to be.
-                        false => {
-                            let strict = types::SqlMode(self.env.sql_mode()).is_strict();
-                            Expr::new(Node::Cast(Box::new(e)), DataType { nullable: ty.nullable || strict, ..ty })
-                        }
-                    };
-                }
-                e
-            }
+            Ast::Trim { side, remove, operand } => self.trim(*side, *remove, *operand)?,
+            Ast::Char { args, charset } => self.char_function(*args, *charset)?,
             Ast::WeightString { operand, form } => functions::weight_string(self.expr(*operand)?, *form),
             Ast::Match { .. } => return Err(SqlError::new(1191, "Can't find FULLTEXT index matching the column list")),
             Ast::JsonValue(call) => self.json_value(call)?,
@@ -515,23 +220,140 @@ impl Planner<'_> {
                 let e = self.expr(*column)?;
                 self.default_of(e, *column)?
             }
-            Ast::ValuesOf(column) => {
-                let Some(slot) = self.block().values_slot else {
-                    let e = self.expr(*column)?;
-                    return Ok(Expr { ty: e.ty, ..Expr::null() });
+            Ast::ValuesOf(column) => self.values_of(*column)?,
+        })
+    }
+
+    fn unary(&mut self, op: UnaryOp, operand: ExprId) -> Result<Expr> {
+        let e = match op {
+            UnaryOp::Plus | UnaryOp::Neg => self.expr_like(operand, &parameter::double_type())?,
+            UnaryOp::Not => self.expr_like(operand, &parameter::integer_type())?,
+            UnaryOp::BitNot | UnaryOp::Binary => self.expr_like(operand, &parameter::binary_type())?,
+        };
+        Ok(match op {
+            UnaryOp::Plus => e,
+            UnaryOp::Neg => negate(e),
+            UnaryOp::Not => not(self.truth(e)),
+            UnaryOp::BitNot => {
+                let binary = number::are_binary(&e, &e, true);
+                let e = if binary { e } else { convert::bit_number(convert::enum_number(e)) };
+                let ty = match binary {
+                    true => number::binary_type(&e.ty, &e.ty),
+                    false => number::bits_type(&e.ty, &e.ty),
                 };
-                self.notes.push((1287, VALUES_DEPRECATED));
-                // A column of the table, whatever else has that name.
-                let others = self.block().sources.split_off(1);
-                let e = self.expr(*column);
-                self.block().sources.extend(others);
-                at_slot(e?, slot)
+                Expr::new(Node::BitNot(Box::new(e)), ty)
+            }
+            UnaryOp::Binary => {
+                let ty = DataType {
+                    nullable: e.ty.nullable,
+                    ..DataType::string(TypeKind::VarBinary, e.ty.length, CollationId::BINARY)
+                };
+                Expr::new(Node::Cast(Box::new(e)), ty)
             }
         })
     }
 
+    fn group_concat(&mut self, g: &ast::GroupConcat) -> Result<Expr> {
+        let parsed = self.parsed;
+        let first_read = self.outer_reads.len();
+        let args = self.aggregate_args(g.args, &self.text_parameter())?;
+        // Any column may give the order.
+        let shown = self.block().shown.take();
+        let order: Result<Vec<(Expr, bool)>> =
+            g.order.iter().map(|o| Ok((self.concat_key(o.expr, &args)?, o.descending))).collect();
+        self.block().shown = shown;
+        let order = order?;
+        let number = |e: Expr| if e.members().is_some() { convert::enum_number(e) } else { e };
+        let order = order.into_iter().map(|(e, descending)| (number(e), descending)).collect();
+        let separator = g.separator.map_or(b",".to_vec(), |s| parsed.bytes(s).to_vec());
+        let most = self.env.system_variable(None, "group_concat_max_len").map_or(1024, |(v, _)| v.to_u64());
+        let e = AggregateCall::group_concat(args, g.distinct, order, separator, most)?;
+        Ok(self.of_its_query(e, first_read))
+    }
+
+    /// CONVERT(... USING charset).
+    fn convert_using(&mut self, operand: ExprId, charset: Name) -> Result<Expr> {
+        let parsed = self.parsed;
+        let e = self.expr(operand)?;
+        let collation = self.charset(parsed.name(charset))?;
+        let ty = match e.ty.kind.is_blob() {
+            true => functions::long_text(e.ty.max_bytes().min(u32::MAX.into()) as u32, collation),
+            false => DataType::string(TypeKind::VarChar, e.ty.length, collation),
+        };
+        let strict = types::SqlMode(self.env.sql_mode()).is_strict();
+        let ty = DataType { nullable: e.ty.nullable || strict, ..ty };
+        Ok(Expr::new(Node::Cast(Box::new(e)), ty))
+    }
+
+    /// Errors 1253, 1273.
+    fn collate(&mut self, operand: ExprId, collation: Name) -> Result<Expr> {
+        let parsed = self.parsed;
+        let e = self.expr(operand)?;
+        let name = parsed.name(collation);
+        let Some(id) = CollationId::by_name(name) else {
+            return Err(SqlError::new(1273, format!("Unknown collation: '{name}'")));
+        };
+        let is_null = matches!(e.node, Node::Const(Value::Null));
+        let own = if is_null { Charset::Binary } else { e.ty.collation.charset() };
+        if (is_null || e.ty.kind.is_text() || e.ty.kind.is_bytes()) && id.charset() != own {
+            let set = own.name();
+            return Err(SqlError::new(1253, format!("COLLATION '{name}' is not valid for CHARACTER SET '{set}'")));
+        }
+        let is_list = matches!(e.ty.kind, TypeKind::Enum | TypeKind::Set);
+        let kind = if e.ty.kind.is_text() && !is_list { e.ty.kind } else { TypeKind::VarChar };
+        let ty = DataType { kind, collation: id, ..e.ty };
+        Ok(Expr::new(Node::Call(functions::collate(), vec![e]), ty))
+    }
+
+    fn trim(&mut self, side: ast::TrimSide, remove: Option<ExprId>, operand: ExprId) -> Result<Expr> {
+        let name = match side {
+            ast::TrimSide::Both => "trim",
+            ast::TrimSide::Leading => "ltrim",
+            ast::TrimSide::Trailing => "rtrim",
+        };
+        let mut args = vec![self.expr(operand)?];
+        if let Some(r) = remove {
+            args.push(self.expr(r)?);
+        }
+        self.native(name, args)
+    }
+
+    /// CHAR(... USING charset).
+    fn char_function(&mut self, args: ExprList, charset: Option<Name>) -> Result<Expr> {
+        let parsed = self.parsed;
+        let args = self.arguments("char", args, &self.text_parameter())?;
+        let mut e = self.native("char", args)?;
+        if let Some(c) = charset {
+            let collation = self.charset(parsed.name(c))?;
+            let ty = DataType { kind: TypeKind::VarChar, collation, ..e.ty };
+            e = match collation.is_binary() {
+                true => Expr { ty, ..e },
+                // Filled up to whole characters, which they have to be.
+                false => {
+                    let strict = types::SqlMode(self.env.sql_mode()).is_strict();
+                    Expr::new(Node::Cast(Box::new(e)), DataType { nullable: ty.nullable || strict, ..ty })
+                }
+            };
+        }
+        Ok(e)
+    }
+
+    /// VALUES(column) of ON DUPLICATE KEY UPDATE.
+    fn values_of(&mut self, column: ExprId) -> Result<Expr> {
+        let Some(slot) = self.block().values_slot else {
+            let e = self.expr(column)?;
+            return Ok(Expr { ty: e.ty, ..Expr::null() });
+        };
+        self.notes.push((1287, VALUES_DEPRECATED));
+        // A column of the table, whatever else has that name.
+        let others = self.block().sources.split_off(1);
+        let e = self.expr(column);
+        self.block().sources.extend(others);
+        Ok(at_slot(e?, slot))
+    }
+
     /// `sql_auto_is_null`, and the column that it speaks of: of the row inserted last, the value looks NULL.
-    fn is_auto_null(&self, e: &Expr) -> bool {
+    pub(super) fn is_auto_null(&self, e: &Expr) -> bool {
         let Node::Column { depth: 0, slot, column } = e.node else { return false };
         let is_counted = |s: &super::names::Source| {
             let c = s.table.as_ref().map(|t| &t.columns[column as usize]);
@@ -937,22 +759,6 @@ pub fn case(whens: Vec<(Expr, Expr)>, otherwise: Option<Box<Expr>>) -> Result<Ex
     let mut ty = convert::common_type(&results, "case")?;
     ty.nullable |= otherwise.is_none();
     Ok(Expr::new(Node::Case { whens, otherwise }, ty))
-}
-
-/// The type of a user variable, which has values of any size.
-fn variable_type(ty: DataType) -> DataType {
-    /// Characters of a MEDIUMTEXT that are a byte each.
-    const TEXT_CHARACTERS: u32 = 0xFF_FFFF;
-    let ty = match ty.kind {
-        TypeKind::BigInt => DataType { length: 21, ..ty },
-        TypeKind::Double => DataType { length: 23, ..ty },
-        kind if kind.is_text() && !kind.is_temporal() && kind != TypeKind::Json && !ty.collation.is_binary() => {
-            DataType::string(TypeKind::LongText, TEXT_CHARACTERS, ty.collation)
-        }
-        TypeKind::VarBinary => DataType::string(TypeKind::LongBlob, u32::MAX, CollationId::BINARY),
-        _ => ty,
-    };
-    DataType { nullable: true, ..ty }
 }
 
 /// The operand behind a sign or a collation, else the expression `id` itself.

@@ -1,13 +1,12 @@
 //! Text literals: from the bytes of a statement to those of their character set, well formed or not.
 
 use super::Planner;
-use expr::Expr;
-use expr::charset;
-use expr::string;
-use types::Value;
+use expr::{Expr, charset, constant, convert, string};
+use sql::ast::{ExprId, Name, Str, TemporalKind};
+use std::borrow::Cow;
 use types::charset::Charset;
 use types::collation::CollationId;
-use types::{Result, SqlError};
+use types::{DataType, Result, SqlError, TypeKind, Value};
 
 impl Planner<'_> {
     /// The bytes of a literal as the client sent them: its statement has been read as utf8mb4, but for the two sets whose
@@ -69,4 +68,69 @@ fn malformed(bytes: &[u8], set: Charset) -> Option<String> {
     }
     let valid = set.valid_up_to(bytes);
     (valid < bytes.len()).then(|| charset::invalid_string(&bytes[valid..], set))
+}
+
+impl Planner<'_> {
+    pub(super) fn string_literal(&mut self, text: Str, introducer: Option<Name>) -> Result<Expr> {
+        let parsed = self.parsed;
+        let bytes = parsed.bytes(text).to_vec();
+        match introducer {
+            Some(n) => Ok(self.literal(self.as_sent(bytes), self.charset(parsed.name(n))?)),
+            None => Ok(self.literal(self.in_connection(bytes), self.literal_collation)),
+        }
+    }
+
+    pub(super) fn bytes_literal(&self, bytes: Str, introducer: Option<Name>) -> Result<Expr> {
+        let parsed = self.parsed;
+        let bytes = parsed.bytes(bytes).to_vec();
+        match introducer {
+            Some(n) => introduced(bytes, self.charset(parsed.name(n))?),
+            // In a numeric place it is a number: see `convert::is_hex_literal`.
+            None => {
+                let e = string(bytes, CollationId::BINARY);
+                Ok(Expr { ty: e.ty.unsigned(), ..e })
+            }
+        }
+    }
+
+    pub(super) fn decimal_literal(&self, s: Str) -> Expr {
+        let parsed = self.parsed;
+        let text = parsed.bytes(s);
+        let d = convert::parse_decimal(text);
+        // Digits before the point count as they are written, zeros alone as one.
+        let before = text.iter().take_while(|b| b.is_ascii_digit()).count() as u32;
+        let own = convert::decimal_type(&d);
+        let is_whole = d.integer_digits() > 0;
+        let digits = if is_whole { before } else { before.min(1) };
+        let precision = (digits + u32::from(d.scale())).max(own.length).min(types::Decimal::MAX_PRECISION);
+        constant(Value::Decimal(d), DataType { length: precision, ..own })
+    }
+
+    /// Error 1367.
+    pub(super) fn float_literal(&self, s: Str) -> Result<Expr> {
+        let parsed = self.parsed;
+        let v = Value::Bytes(Cow::Borrowed(parsed.bytes(s))).to_f64();
+        let exact = std::str::from_utf8(parsed.bytes(s)).ok().and_then(|t| t.parse::<f64>().ok());
+        if exact.is_none_or(f64::is_infinite) {
+            let text = String::from_utf8_lossy(parsed.bytes(s)).into_owned();
+            return Err(SqlError::new(1367, format!("Illegal double '{text}' value found during parsing")));
+        }
+        let length = parsed.bytes(s).len() as u32;
+        Ok(constant(Value::Double(v), DataType { length, ..DataType::new(TypeKind::Double) }))
+    }
+
+    /// DATE'...', TIME'...', TIMESTAMP'...', and the ODBC forms `{d '...'}`, which are the text itself where it is none.
+    pub(super) fn temporal_literal(&mut self, kind: TemporalKind, text: Str, escaped: Option<ExprId>) -> Result<Expr> {
+        let parsed = self.parsed;
+        let text = parsed.bytes(text);
+        let (date, time) = (kind == TemporalKind::Date, kind == TemporalKind::Time);
+        let mode = types::SqlMode(self.env.sql_mode());
+        let zone_offset = |seconds| self.env.time_zone_offset(seconds);
+        let (e, delimiter) = match (convert::temporal_literal(date, time, text, mode, zone_offset), escaped) {
+            (Err(_), Some(string)) => return self.expr(string),
+            (read, _) => read?,
+        };
+        self.literal_warnings.extend(delimiter.map(|d| d.warning(text, 1)));
+        Ok(e)
+    }
 }

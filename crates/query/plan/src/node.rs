@@ -661,20 +661,8 @@ impl Plan {
                 let _ = writeln!(out, "values {} rows", rows.len());
             }
             Plan::Scan(s) => s.print(out),
-            Plan::IndexMerge(m) => {
-                out.push_str("index merge\n");
-                for (scan, _) in &m.branches {
-                    (0..=depth).for_each(|_| out.push_str("  "));
-                    scan.print(out);
-                }
-            }
-            Plan::Intersection(m) => {
-                out.push_str("index intersection\n");
-                for scan in &m.scans {
-                    (0..=depth).for_each(|_| out.push_str("  "));
-                    scan.print(out);
-                }
-            }
+            Plan::IndexMerge(m) => print_parts("index merge", m.branches.iter().map(|(scan, _)| scan), depth, out),
+            Plan::Intersection(m) => print_parts("index intersection", m.scans.iter(), depth, out),
             Plan::Virtual { table, .. } => {
                 let _ = writeln!(out, "virtual {}.{}", table.schema, table.name);
             }
@@ -694,18 +682,7 @@ impl Plan {
                 input.print(depth + 1, out);
             }
             Plan::Join(j) => {
-                let kind = match j.kind {
-                    JoinKind::Inner => "join",
-                    JoinKind::LeftOuter => "left join",
-                    JoinKind::Semi => "semijoin",
-                    JoinKind::Anti => "antijoin",
-                };
-                let how = match (&j.batch, &j.hash[..]) {
-                    (Some(_), _) => "batched",
-                    (None, []) => "loop",
-                    _ => "hash",
-                };
-                let _ = writeln!(out, "{kind} ({how}){}", if j.condition.is_some() { " on ..." } else { "" });
+                j.print(out);
                 j.left.print(depth + 1, out);
                 j.right.print(depth + 1, out);
             }
@@ -752,6 +729,32 @@ impl Plan {
                 s.right.plan.print(depth + 1, out);
             }
         }
+    }
+}
+
+fn print_parts<'s>(what: &str, scans: impl Iterator<Item = &'s Scan>, depth: usize, out: &mut String) {
+    out.push_str(what);
+    out.push('\n');
+    for scan in scans {
+        (0..=depth).for_each(|_| out.push_str("  "));
+        scan.print(out);
+    }
+}
+
+impl Join {
+    fn print(&self, out: &mut String) {
+        let kind = match self.kind {
+            JoinKind::Inner => "join",
+            JoinKind::LeftOuter => "left join",
+            JoinKind::Semi => "semijoin",
+            JoinKind::Anti => "antijoin",
+        };
+        let how = match (&self.batch, &self.hash[..]) {
+            (Some(_), _) => "batched",
+            (None, []) => "loop",
+            _ => "hash",
+        };
+        let _ = writeln!(out, "{kind} ({how}){}", if self.condition.is_some() { " on ..." } else { "" });
     }
 }
 

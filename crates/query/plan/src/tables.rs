@@ -3,17 +3,18 @@
 use super::access::{self, Choice};
 use super::cost::Method;
 use super::group::subquery_of;
-use super::index_merge::Branch;
 use super::node::{IndexMerge, Intersection, Join, JoinKind as Kind, Plan, QueryPlan, Scan, SoughtColumn};
 use super::pushdown::{Definition, Origin};
 use super::rewrite::{self, Classes};
 use super::semijoin::{Aside, Strategies};
 use super::{Planner, all_of, names::Source, names::SourceColumn};
 use crate::comparison::compare_exprs;
+use catalog::Table;
 use expr::Shape;
 use expr::compare::CmpOp;
 use expr::{Expr, Node};
-use sql::ast::{self, JoinConstraint, JoinKind, TableId, TableRef};
+use sql::ast::{self, ExprId, JoinConstraint, JoinKind, TableId, TableRef};
+use std::sync::Arc;
 use types::{Result, SqlError};
 
 /// Most tables in a join.
@@ -345,6 +346,67 @@ impl Planner<'_> {
         from
     }
 
+    /// The conjuncts of ON. `first`: the first of the sources that it may name. Error 1111.
+    fn on_clause(&mut self, e: ExprId, kind: JoinKind, first: usize) -> Result<Vec<Expr>> {
+        let seen = std::mem::replace(&mut self.block().first_named, first);
+        let blocks = self.blocks.len();
+        let e = match kind {
+            JoinKind::Left | JoinKind::Right => self.outer_condition(e),
+            _ => self.condition(e, "on clause"),
+        };
+        let e = match e {
+            Err(e) if self.blocks.len() == blocks => {
+                self.block().late_error = Some(e);
+                Expr::int(1)
+            }
+            e => e?,
+        };
+        self.block().first_named = seen;
+        if e.has_aggregate() {
+            return Err(SqlError::new(1111, "Invalid use of group function"));
+        }
+        let mut on = Vec::new();
+        Self::conjuncts(e, &mut on);
+        Ok(rewrite::factor(on))
+    }
+
+    /// The columns that both sides of NATURAL or USING have. Errors 1052, 1054.
+    fn shared_columns(
+        &self,
+        natural: bool,
+        constraint: &JoinConstraint,
+        left: &[StarColumn],
+        right: &[StarColumn],
+    ) -> Result<Vec<(StarColumn, StarColumn)>> {
+        let find = |star: &[StarColumn], name: &str| -> Result<Option<StarColumn>> {
+            let mut hits = star.iter().filter(|c| c.name.eq_ignore_ascii_case(name));
+            let first = hits.next().cloned();
+            match hits.next() {
+                Some(_) => Err(SqlError::new(1052, format!("Column '{name}' in from clause is ambiguous"))),
+                None => Ok(first),
+            }
+        };
+        let mut shared = Vec::new();
+        if natural {
+            for l in left {
+                if let Some(r) = find(right, &l.name)? {
+                    find(left, &l.name)?;
+                    shared.push((l.clone(), r));
+                }
+            }
+        }
+        if let JoinConstraint::Using(names) = constraint {
+            for n in names {
+                let name = self.parsed.name(*n);
+                let (Some(l), Some(r)) = (find(left, name)?, find(right, name)?) else {
+                    return Err(expr::error::unknown_column(name, "from clause"));
+                };
+                shared.push((l, r));
+            }
+        }
+        Ok(shared)
+    }
+
     fn join(
         &mut self,
         left: TableId,
@@ -361,57 +423,11 @@ impl Planner<'_> {
         let right_side = self.joined_from(right, kind == JoinKind::Left);
         self.block().first_named = seen;
         let (right_tree, right_star) = right_side?;
-        let mut on = Vec::new();
-        let mut shared: Vec<(StarColumn, StarColumn)> = Vec::new();
-        let find = |star: &[StarColumn], name: &str| -> Result<Option<StarColumn>> {
-            let mut hits = star.iter().filter(|c| c.name.eq_ignore_ascii_case(name));
-            let first = hits.next().cloned();
-            match hits.next() {
-                Some(_) => Err(SqlError::new(1052, format!("Column '{name}' in from clause is ambiguous"))),
-                None => Ok(first),
-            }
+        let mut on = match constraint {
+            JoinConstraint::On(e) => self.on_clause(*e, kind, start)?,
+            JoinConstraint::None | JoinConstraint::Using(_) => Vec::new(),
         };
-        if natural {
-            for l in &left_star {
-                if let Some(r) = find(&right_star, &l.name)? {
-                    find(&left_star, &l.name)?;
-                    shared.push((l.clone(), r));
-                }
-            }
-        }
-        match constraint {
-            JoinConstraint::None => {}
-            JoinConstraint::On(e) => {
-                let seen = std::mem::replace(&mut self.block().first_named, start);
-                let blocks = self.blocks.len();
-                let e = match kind {
-                    JoinKind::Left | JoinKind::Right => self.outer_condition(*e),
-                    _ => self.condition(*e, "on clause"),
-                };
-                let e = match e {
-                    Err(e) if self.blocks.len() == blocks => {
-                        self.block().late_error = Some(e);
-                        Expr::int(1)
-                    }
-                    e => e?,
-                };
-                self.block().first_named = seen;
-                if e.has_aggregate() {
-                    return Err(SqlError::new(1111, "Invalid use of group function"));
-                }
-                Self::conjuncts(e, &mut on);
-                on = rewrite::factor(on);
-            }
-            JoinConstraint::Using(names) => {
-                for n in names {
-                    let name = self.parsed.name(*n);
-                    let (Some(l), Some(r)) = (find(&left_star, name)?, find(&right_star, name)?) else {
-                        return Err(expr::error::unknown_column(name, "from clause"));
-                    };
-                    shared.push((l, r));
-                }
-            }
-        }
+        let mut shared = self.shared_columns(natural, constraint, &left_star, &right_star)?;
         let outer = matches!(kind, JoinKind::Left | JoinKind::Right);
         let mut inner_leaves = Vec::new();
         match kind {
@@ -682,7 +698,19 @@ impl Planner<'_> {
             let sought = sought_columns(conditions, slot);
             return Ok((Plan::Virtual { slot, table, sought }, false));
         }
-        let read = source.read;
+        self.stored_table(i, table, conditions, bound, order)
+    }
+
+    /// How a stored table's rows are found, and whether they come in the order that is asked for.
+    fn stored_table(
+        &mut self,
+        i: usize,
+        table: Arc<Table>,
+        conditions: &mut Vec<Expr>,
+        bound: u64,
+        order: &access::Wanted<'_>,
+    ) -> Result<(Plan, bool)> {
+        let (slot, read) = (self.block().sources[i].slot, self.block().sources[i].read);
         let mut choice = access::choose(self, i, conditions, bound, order)?;
         if self.outgrows_range_memory(i, conditions, &choice) {
             let possible = std::mem::take(&mut choice.possible);
@@ -705,69 +733,33 @@ impl Planner<'_> {
         let mut consumed = choice.consumed.iter();
         let implied = conditions.extract_if(.., |_| *consumed.next().expect("one for each condition")).collect();
         let Choice { access, covering, rows, possible, branches, intersection, .. } = choice;
-        let implied = all_of(implied);
+        let scan = |access, rows| Scan {
+            slot,
+            alias: alias.clone(),
+            table: table.clone(),
+            view,
+            access,
+            read,
+            covering: false,
+            limit_hint: None,
+            implied: None,
+            rows,
+            filtered: 1.0,
+            possible: Vec::new(),
+            multi_range: false,
+        };
         if let Some(found) = intersection {
-            let scans = found.scans.into_iter().map(|(access, rows)| Scan {
-                slot,
-                alias: alias.clone(),
-                table: table.clone(),
-                view,
-                access,
-                read,
-                // Of their entries the clustered keys are looked at.
-                covering: true,
-                limit_hint: None,
-                implied: None,
-                rows,
-                filtered: 1.0,
-                possible: Vec::new(),
-                multi_range: false,
-            });
+            // Of their entries the clustered keys are looked at.
+            let scans = found.scans.into_iter().map(|(access, rows)| Scan { covering: true, ..scan(access, rows) });
             let merge = Intersection { scans: scans.collect(), rows, filtered, possible };
             return Ok((Plan::Intersection(Box::new(merge)), false));
         }
         if !branches.is_empty() {
-            let branches = branches.into_iter().map(|b| {
-                let Branch { access, rows, condition } = b;
-                let (alias, table) = (alias.clone(), table.clone());
-                let (limit_hint, implied, possible) = (None, None, Vec::new());
-                let (covering, filtered, multi_range) = (false, 1.0, false);
-                let scan = Scan {
-                    slot,
-                    alias,
-                    table,
-                    view,
-                    access,
-                    read,
-                    covering,
-                    limit_hint,
-                    implied,
-                    rows,
-                    filtered,
-                    possible,
-                    multi_range,
-                };
-                (scan, condition)
-            });
+            let branches = branches.into_iter().map(|b| (scan(b.access, b.rows), b.condition));
             let merge = IndexMerge { branches: branches.collect(), rows, filtered, possible };
             return Ok((Plan::IndexMerge(Box::new(merge)), choice.ordered));
         }
-        let (limit_hint, multi_range) = (None, false);
-        let mut scan = Scan {
-            slot,
-            alias,
-            table,
-            view,
-            access,
-            read,
-            covering,
-            limit_hint,
-            implied,
-            rows,
-            filtered,
-            possible,
-            multi_range,
-        };
+        let mut scan = Scan { covering, implied: all_of(implied), filtered, possible, ..scan(access, rows) };
         scan.multi_range = !choice.ordered && self.reads_in_batches(i, &scan, order.limited)?;
         Ok((Plan::Scan(scan), choice.ordered))
     }

@@ -16,11 +16,12 @@ use super::loose::LooseOp;
 use super::many::{DeleteManyStatement, UpdateManyStatement};
 use super::multi_range::MultiRangeOp;
 use super::recursive::{RecursiveOp, WorkingOp};
-use super::scan::{ScanOp, VirtualOp};
+use super::scan::ScanOp;
 use super::skip::SkipOp;
 use super::sort::SortOp;
 use super::spill::Place;
 use super::subquery::Query;
+use super::virtual_table::VirtualOp;
 use super::window::WindowOp;
 use super::{Frame, Op, Run, Scope, Step, recycle};
 use crate::context::{Outcome, RowSink};
@@ -28,7 +29,7 @@ use expr::Execution;
 use expr::Expr;
 use hashbrown::HashMap;
 use plan::ColumnMeta;
-use plan::node::{Body, Plan, Scan, SetKind};
+use plan::node::{Body, Join, Plan, Scan, SetKind, SetOp};
 use std::sync::Arc;
 use types::{DataType, Result, SqlError, TypeKind, Value};
 
@@ -61,44 +62,10 @@ pub fn build(plan: Plan, inner: bool) -> Box<dyn Op> {
         Plan::JsonTable(table) => Box::new(JsonTableOp::new(*table)),
         Plan::Recursive(r) => Box::new(RecursiveOp::new(*r)),
         Plan::Working { slot, number } => Box::new(WorkingOp { slot, number, next: Place::default(), end: 0 }),
-        Plan::Join(j) => {
-            let mut j = *j;
-            let left = build(std::mem::replace(&mut j.left, Plan::One), inner);
-            if j.batch.is_some() {
-                return Box::new(BatchedOp::new(left, j));
-            }
-            if j.hash.is_empty() {
-                let right = build(j.right, true);
-                return Box::new(LoopOp {
-                    left,
-                    right,
-                    kind: j.kind,
-                    condition: j.condition,
-                    right_slots: j.right_slots,
-                    state: State::Done,
-                });
-            }
-            let (left_keys, right_keys) = j.hash.into_iter().unzip();
-            Box::new(HashOp {
-                left,
-                right: build(j.right, inner),
-                kind: j.kind,
-                condition: j.condition,
-                right_slots: j.right_slots,
-                left_keys,
-                right_keys,
-                in_order: j.in_order,
-                rows: Rows::default(),
-                state: State::Done,
-                chain: u32::MAX,
-                key: Vec::new(),
-                spilled: Spilled::default(),
-            })
-        }
+        Plan::Join(j) => build_join(*j, inner),
         Plan::Filter { input, condition } => filter(build(*input, inner), condition),
         Plan::Group(g) => {
-            let g = *g;
-            let mut g = g;
+            let mut g = *g;
             let input = build(std::mem::replace(&mut g.input, Plan::One), inner);
             Box::new(GroupOp::new(input, g))
         }
@@ -116,28 +83,63 @@ pub fn build(plan: Plan, inner: bool) -> Box<dyn Op> {
             let input = build(*input, inner);
             Box::new(LimitOp { input, count, offset, left: 0, skip: 0, count_all, seen: 0, ended: false })
         }
-        Plan::SetOp(s) => {
-            let s = *s;
-            let union = s.kind == SetKind::Union && !s.all;
-            let columns = s.left.outputs.iter().enumerate().map(|(i, e)| Expr::column(s.slot, i, e.ty));
-            let columns: Vec<Expr> = if union { columns.collect() } else { Vec::new() };
-            let rows = Box::new(SetOpOp {
-                kind: s.kind,
-                all: s.all || union,
-                left: Query::new(s.left),
-                right: Query::new(s.right),
-                slot: s.slot,
-                second: false,
-                waiting: None,
-                seen: KeySet::default(),
-                counts: HashMap::new(),
-                counted_bytes: 0,
-                key: Vec::new(),
-            });
-            // The set of a union's rows goes on in files, as that of DISTINCT does.
-            if union { Box::new(DistinctOp::new(rows, columns)) } else { rows }
-        }
+        Plan::SetOp(s) => build_set(*s),
     }
+}
+
+fn build_join(mut j: Join, inner: bool) -> Box<dyn Op> {
+    let left = build(std::mem::replace(&mut j.left, Plan::One), inner);
+    if j.batch.is_some() {
+        return Box::new(BatchedOp::new(left, j));
+    }
+    if j.hash.is_empty() {
+        let right = build(j.right, true);
+        return Box::new(LoopOp {
+            left,
+            right,
+            kind: j.kind,
+            condition: j.condition,
+            right_slots: j.right_slots,
+            state: State::Done,
+        });
+    }
+    let (left_keys, right_keys) = j.hash.into_iter().unzip();
+    Box::new(HashOp {
+        left,
+        right: build(j.right, inner),
+        kind: j.kind,
+        condition: j.condition,
+        right_slots: j.right_slots,
+        left_keys,
+        right_keys,
+        in_order: j.in_order,
+        rows: Rows::default(),
+        state: State::Done,
+        chain: u32::MAX,
+        key: Vec::new(),
+        spilled: Spilled::default(),
+    })
+}
+
+fn build_set(s: SetOp) -> Box<dyn Op> {
+    let union = s.kind == SetKind::Union && !s.all;
+    let columns = s.left.outputs.iter().enumerate().map(|(i, e)| Expr::column(s.slot, i, e.ty));
+    let columns: Vec<Expr> = if union { columns.collect() } else { Vec::new() };
+    let rows = Box::new(SetOpOp {
+        kind: s.kind,
+        all: s.all || union,
+        left: Query::new(s.left),
+        right: Query::new(s.right),
+        slot: s.slot,
+        second: false,
+        waiting: None,
+        seen: KeySet::default(),
+        counts: HashMap::new(),
+        counted_bytes: 0,
+        key: Vec::new(),
+    });
+    // The set of a union's rows goes on in files, as that of DISTINCT does.
+    if union { Box::new(DistinctOp::new(rows, columns)) } else { rows }
 }
 
 fn build_scan(scan: Scan) -> Box<dyn Op> {

@@ -30,6 +30,7 @@ mod insert;
 mod intersection;
 mod join;
 mod json_table;
+mod key_range;
 mod load;
 mod logged;
 pub mod long;
@@ -46,6 +47,7 @@ mod skip;
 mod sort;
 pub mod spill;
 mod subquery;
+mod virtual_table;
 mod window;
 pub mod write;
 

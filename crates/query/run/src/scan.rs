@@ -1,30 +1,22 @@
-//! Reading tables: point reads, range scans, index scans with row lookup, covering scans, virtual tables.
+//! Reading tables: point reads, range scans, index scans with row lookup, covering scans.
 
-use super::entries::{self, Entries};
+use super::entries::Entries;
 use super::held::{Held, hold, is_precise, owned, searched};
+use super::key_range::{Equal, KeyRange, append, append_successor, encode_equal, push_bounds};
 use super::long;
-use super::{Frame, Op, Receive, Run, Scope, Settled, Shape, Step, tuple};
+use super::{Frame, Op, Receive, Run, Scope, Settled, Step, tuple};
 use catalog::error;
-use catalog::{Index, Sought, Table};
+use catalog::{Index, Table};
 use engine::{Cursor, Direction, Extent, FreshLock, Isolation, Range, Read, Transaction, Tree};
 use expr::Execution;
 use expr::Expr;
 use expr::row::own_line;
 use observe::Counter;
-use plan::node::{IndexRange, Scan, SoughtColumn};
+use plan::node::{IndexRange, Scan};
 use std::ops::Bound;
 use std::sync::Arc;
 use types::key::{self, KeyPart};
 use types::{Result, Value};
-
-/// A half-open range of keys in `bytes`: `[lower, upper)`, unbounded above without `upper`.
-#[derive(Clone, Copy)]
-struct KeyRange {
-    lower: (usize, usize),
-    upper: Option<(usize, usize)>,
-    /// One value of a unique key.
-    unique: bool,
-}
 
 /// Keys from the first on, up to the second if there is one.
 pub(super) type Keys<'k> = (&'k [u8], Option<&'k [u8]>);
@@ -246,63 +238,13 @@ impl ScanOp {
             Some(p) => p.clear(),
             None => prefixes.push(Vec::new()),
         }
-        let mut open = false;
-        let mut precise = true;
-        let mut unique = index.unique && range.equal.len() == index.parts.len();
+        let Some(Equal { open, mut precise, unique }) = encode_equal(table, index, range, &mut prefixes, run, at)?
+        else {
+            self.prefixes = prefixes;
+            self.read_all();
+            return Ok(());
+        };
         let mut selective = range.pattern.is_none() || !range.equal.is_empty() || self.ranges.len() > 1;
-        for (n, alternatives) in range.equal.iter().enumerate() {
-            let part = &index.parts[n];
-            unique &= part.key.prefix == 0;
-            if let Some((search, _)) = range.array.filter(|_| index.array_part == Some(n)) {
-                let Some(keys) = entries::searched(&alternatives[0], search, &part.key, run, at)? else {
-                    self.prefixes = prefixes;
-                    self.read_all();
-                    return Ok(());
-                };
-                prefixes = prefixes.iter().flat_map(|p| keys.iter().map(move |k| [&p[..], &k[..]].concat())).collect();
-                if prefixes.is_empty() {
-                    break;
-                }
-                continue;
-            }
-            if let [one] = &alternatives[..] {
-                let v = searched(one.eval(run, at)?, table, part.column, run);
-                precise &= is_precise(&v, table, part.column);
-                match hold(v, &one.ty, table, part.column) {
-                    Held::Exact(v) => prefixes.iter_mut().for_each(|p| key::encode_part(p, &part.key, &v)),
-                    Held::Null if range.nulls[n] && part.key.data_type.nullable => {
-                        unique = false; // NULLs are not equal
-                        prefixes.iter_mut().for_each(|p| key::encode_part(p, &part.key, &Value::Null))
-                    }
-                    Held::Unordered => open = true,
-                    _ => prefixes.clear(),
-                }
-            } else {
-                let mut encoded: Vec<Vec<u8>> = Vec::with_capacity(alternatives.len());
-                for e in alternatives {
-                    let v = searched(e.eval(run, at)?, table, part.column, run);
-                    precise &= is_precise(&v, table, part.column);
-                    match hold(v, &e.ty, table, part.column) {
-                        Held::Exact(v) => {
-                            let mut out = Vec::new();
-                            key::encode_part(&mut out, &part.key, &v);
-                            encoded.push(out);
-                        }
-                        Held::Unordered => open = true,
-                        _ => {}
-                    }
-                }
-                if !open {
-                    encoded.sort_unstable();
-                    encoded.dedup();
-                    prefixes =
-                        prefixes.iter().flat_map(|p| encoded.iter().map(move |e| [&p[..], &e[..]].concat())).collect();
-                }
-            }
-            if open || prefixes.is_empty() {
-                break;
-            }
-        }
         if let Some((pattern, escape)) = range.pattern.as_ref().filter(|_| !open) {
             let part = &index.parts[range.equal.len()];
             let v = pattern.eval(run, at)?;
@@ -431,84 +373,6 @@ impl ScanOp {
         }
         Ok(at)
     }
-}
-
-fn append(bytes: &mut Vec<u8>, key: &[u8]) -> (usize, usize) {
-    let from = bytes.len();
-    bytes.extend_from_slice(key);
-    (from, bytes.len())
-}
-
-/// The smallest key after all that begin with `key`; `None` when there is none.
-fn append_successor(bytes: &mut Vec<u8>, key: &[u8]) -> Option<(usize, usize)> {
-    let end = key.iter().rposition(|b| *b != 0xFF)?;
-    let from = bytes.len();
-    bytes.extend_from_slice(&key[..=end]);
-    *bytes.last_mut().expect("not empty") += 1;
-    Some((from, bytes.len()))
-}
-
-/// The range of keys with `prefix` whose next part is within the bounds.
-fn push_bounds(
-    bytes: &mut Vec<u8>,
-    out: &mut Vec<KeyRange>,
-    prefix: &[u8],
-    part: &KeyPart,
-    low: &Option<(Held<'_>, bool)>,
-    high: &Option<(Held<'_>, bool)>,
-) {
-    let mut key = prefix.to_vec();
-    let encode = |key: &mut Vec<u8>, v: &Value<'_>| {
-        key.truncate(prefix.len());
-        key::encode_part(key, part, v);
-    };
-    // In value order: where the range starts and ends. Prefix parts compare by their prefix only, so take ends in.
-    let loose = part.prefix != 0;
-    let lower_value: Option<(&Value<'_>, bool)> = match low {
-        None => None,
-        Some((Held::Exact(v), inclusive)) => Some((v, *inclusive || loose)),
-        Some((Held::Above(v), _)) => Some((v, loose)),
-        Some((Held::Low | Held::Unordered, _)) => None,
-        Some((Held::High | Held::Null, _)) => return,
-    };
-    let upper_value: Option<(&Value<'_>, bool)> = match high {
-        None => None,
-        Some((Held::Exact(v), inclusive)) => Some((v, *inclusive || loose)),
-        Some((Held::Above(v), _)) => Some((v, true)),
-        Some((Held::High | Held::Unordered, _)) => None,
-        Some((Held::Low | Held::Null, _)) => return,
-    };
-    let lower_value = match lower_value {
-        // NULL is below all values and in no range.
-        None if part.data_type.nullable => Some((&Value::Null, false)),
-        other => other,
-    };
-    let (first, last) = if part.descending { (upper_value, lower_value) } else { (lower_value, upper_value) };
-    let lower = match first {
-        None => append(bytes, prefix),
-        Some((v, inclusive)) => {
-            encode(&mut key, v);
-            if inclusive {
-                append(bytes, &key)
-            } else {
-                match append_successor(bytes, &key) {
-                    Some(r) => r,
-                    None => return,
-                }
-            }
-        }
-    };
-    let upper = match last {
-        None => append_successor(bytes, prefix),
-        Some((v, inclusive)) => {
-            encode(&mut key, v);
-            if inclusive { append_successor(bytes, &key) } else { Some(append(bytes, &key)) }
-        }
-    };
-    if upper.is_some_and(|u| bytes[lower.0..lower.1] >= bytes[u.0..u.1]) {
-        return;
-    }
-    out.push(KeyRange { lower, upper, unique: false });
 }
 
 impl Op for ScanOp {
@@ -928,48 +792,4 @@ fn decode_covered(key: &[u8], parts: &[(usize, KeyPart)], out: &mut Vec<u8>) -> 
     }
     w.finish();
     Ok(())
-}
-
-/// A table of information_schema or performance_schema.
-pub struct VirtualOp {
-    pub slot: usize,
-    pub table: Arc<Table>,
-    pub sought: Vec<SoughtColumn>,
-    pub rows: Vec<Vec<Value<'static>>>,
-    pub next: usize,
-}
-
-impl Op for VirtualOp {
-    fn open(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()> {
-        self.rows.clear();
-        self.next = 0;
-        let at = Scope::new(frame, outer);
-        let mut all = Vec::with_capacity(self.sought.len());
-        for SoughtColumn { column, values, collation } in &self.sought {
-            let values: Result<Vec<Value<'_>>> = values.iter().map(|e| e.eval(run, at)).collect();
-            let texts: Option<Vec<Vec<u8>>> = values?
-                .into_iter()
-                .filter(|v| !v.is_null())
-                .map(|v| if let Value::Bytes(text) = v { Some(text.into_owned()) } else { None })
-                .collect();
-            all.extend(texts.map(|values| Sought { column: *column, values, collation: *collation }));
-        }
-        let source = self.table.virtual_rows.clone().expect("planned as a virtual table");
-        let env = run.env.borrow();
-        source.rows(env.virtual_context(), &all, &mut self.rows)
-    }
-
-    fn next(&mut self, _run: &Run<'_>, frame: &mut Frame, _outer: Option<&Scope<'_>>) -> Result<bool> {
-        observe::increment(Counter::HandlerReadRndNext);
-        let Some(row) = self.rows.get(self.next) else { return Ok(false) };
-        self.next += 1;
-        let slot = &mut frame.slots[self.slot];
-        debug_assert!(matches!(slot.shape, Shape::Tuple(n) if n == row.len()));
-        slot.bytes.clear();
-        let mut w = tuple::Writer::new(&mut slot.bytes, row.len());
-        row.iter().for_each(|v| w.push(v));
-        w.finish();
-        slot.present = true;
-        Ok(true)
-    }
 }

@@ -85,7 +85,7 @@ pub(super) fn string_type(name: &'static str, args: &[Expr]) -> Result<DataType>
         "space" => match &args[0].node {
             Node::Const(Value::Int(n)) => shown(u32::try_from(*n).unwrap_or(0)),
             Node::Const(Value::Null) => shown(0),
-            _ => shown(super::REPEATED_TEXT),
+            _ => shown(super::result::REPEATED_TEXT),
         },
         "export_set" => {
             let separator = if args.len() > 3 { length(3) } else { 1 };
@@ -94,7 +94,7 @@ pub(super) fn string_type(name: &'static str, args: &[Expr]) -> Result<DataType>
         }
         "replace" => {
             // Each character may be one that is replaced.
-            let collation = super::first_collation(&args[0]);
+            let collation = super::result::first_collation(&args[0]);
             let most = if collation.is_binary() { bytes(&args[2].ty) } else { length(2) };
             let ty = long_text(length(0).saturating_mul(most.saturating_sub(1).max(1)), collation);
             Ok(ty)

@@ -1,0 +1,147 @@
+//! Predicates: IS, LIKE, BETWEEN, IN, AND, OR.
+
+use crate::comparison::compare_exprs;
+use crate::{Planner, constant, parameter};
+use expr::compare::{self, CmpOp};
+use expr::{Expr, Node, boolean_type, convert, functions, list as lists};
+use sql::ast::{self, Expr as Ast, ExprId, ExprList};
+use types::{Result, SqlError, TypeKind, Value};
+
+const BETWEEN_DOCUMENTS: &str =
+    "This version of MySQL doesn't yet support 'comparison of JSON in the BETWEEN operator'";
+
+impl Planner<'_> {
+    pub(super) fn connective(&mut self, conditions: ExprList, make: fn(Vec<Expr>) -> Node) -> Result<Expr> {
+        let parsed = self.parsed;
+        let integer = parameter::integer_type();
+        let list: Result<Vec<Expr>> = parsed.list(conditions).iter().map(|e| self.expr_like(*e, &integer)).collect();
+        let list: Vec<Expr> = list?.into_iter().map(|e| self.truth(e)).collect();
+        let ty = boolean_type(list.iter().any(|e| e.ty.nullable));
+        Ok(Expr::new(make(list), ty))
+    }
+
+    /// IS [NOT] NULL, TRUE, FALSE, UNKNOWN.
+    pub(super) fn is_test(&mut self, operand: ExprId, negated: bool, test: ast::Truth) -> Result<Expr> {
+        let operand = self.expr(operand)?;
+        if !negated && test == ast::Truth::Null && self.is_auto_null(&operand) {
+            let last = functions::call("last_insert_id", Vec::new())?.expect("a function that there is");
+            return compare_exprs(CmpOp::Eq, operand, last);
+        }
+        let asks_null = matches!(test, ast::Truth::Null | ast::Truth::Unknown);
+        let operand = Box::new(if asks_null { operand } else { self.truth(operand) });
+        let node = match test {
+            ast::Truth::Null | ast::Truth::Unknown => Node::IsNull { negated, operand },
+            ast::Truth::True => Node::IsTruth { negated, truth: true, operand },
+            ast::Truth::False => Node::IsTruth { negated, truth: false, operand },
+        };
+        Ok(Expr::new(node, boolean_type(false)))
+    }
+
+    /// Errors 1210 of ESCAPE, 1267.
+    pub(super) fn like(
+        &mut self,
+        operand: ExprId,
+        negated: bool,
+        pattern: ExprId,
+        escape: Option<ExprId>,
+    ) -> Result<Expr> {
+        let (a, b) = (self.expr(operand)?, self.expr(pattern)?);
+        let escape = escape.map(|e| self.expr(e)).transpose()?;
+        let all: Vec<&Expr> = [&a, &b].into_iter().chain(&escape).collect();
+        let collation = compare::collation_for(&all, "like")?;
+        let (a, b) = (compare::in_charset(a, collation), compare::in_charset(b, collation));
+        let escape = escape_character(escape)?;
+        let nullable = a.ty.nullable || b.ty.nullable;
+        let node = Node::Like { negated, operands: Box::new([a, b]), escape, collation };
+        Ok(Expr::new(node, boolean_type(nullable)))
+    }
+
+    pub(super) fn between(&mut self, operand: ExprId, negated: bool, low: ExprId, high: ExprId) -> Result<Expr> {
+        let operands = self.alike(&[operand, low, high], &self.text_parameter())?;
+        let [e, low, high]: [Expr; 3] = operands.try_into().expect("three operands");
+        let is_document = |e: &&Expr| e.ty.kind == TypeKind::Json;
+        let [e, low, high] = match [&e, &low, &high].iter().any(is_document) {
+            true => {
+                self.literal_warnings.push((1235, BETWEEN_DOCUMENTS.to_string()));
+                functions::json::between([e, low, high])
+            }
+            false => [e, low, high],
+        };
+        let (low, high) = (self.beside_bound(low, &e)?, self.beside_bound(high, &e)?);
+        let (low, high) = (compare::beside_moment(low, &e), compare::beside_moment(high, &e));
+        let (e, low, high) = compare::times_as_texts(e, low, high);
+        let collation = compare::collation_for(&[&e, &low, &high], "between")?;
+        let [e, low, high] = compare::in_one_domain([e, low, high]);
+        let (low, high) = (compare::adapt(low, &e), compare::adapt(high, &e));
+        let [e, low, high] = [e, low, high].map(|e| compare::in_charset(e, collation));
+        let nullable = e.ty.nullable || low.ty.nullable || high.ty.nullable;
+        let node = Node::Between { negated, operands: Box::new([e, low, high]), collation };
+        Ok(Expr::new(node, boolean_type(nullable)))
+    }
+
+    pub(super) fn in_list(&mut self, operand: ExprId, negated: bool, list: ExprList) -> Result<Expr> {
+        let parsed = self.parsed;
+        if let Ast::Row(members) = &parsed[operand] {
+            return self.row_in(*members, list, negated);
+        }
+        let all: Vec<ExprId> = std::iter::once(operand).chain(parsed.list(list).iter().copied()).collect();
+        let mut list = self.alike(&all, &self.text_parameter())?;
+        let e = list.remove(0);
+        // A document makes documents of all, not numbers.
+        let has_document = list.iter().chain([&e]).any(|e| e.ty.kind == TypeKind::Json);
+        // Nothing is known of a decimal literal that was lifted, but that it is not NULL.
+        let is_number = |i: &Expr| i.ty.kind.is_numeric() || i.ty.kind == TypeKind::Null && !i.ty.nullable;
+        let are_numbers = !has_document && list.iter().all(is_number);
+        if !are_numbers && e.members().is_some() && list.iter().any(is_number) {
+            return super::rows::listed_each(e, list, negated);
+        }
+        let (e, list) = compare::text_in_moments(e, list);
+        let e = if list.len() > 1 { compare::year_in_texts(e, &list) } else { e };
+        let e = if are_numbers { convert::number_of_long(e) } else { e };
+        // Beside numbers a hexadecimal literal is one, and an ENUM or a SET.
+        let e = if are_numbers { convert::enum_number(e) } else { e };
+        for i in &list {
+            self.note_listed(i, &e)?;
+        }
+        let is_one = list.len() == 1;
+        let list: Vec<Expr> = list
+            .into_iter()
+            // A YEAR is not compared with years of two digits here.
+            .map(|i| match e.ty.kind {
+                _ if has_document => i,
+                TypeKind::Year if !is_one => i,
+                TypeKind::Time if constant::is_text(&i) && matches!(i.node, Node::Const(_) | Node::Param(_)) => {
+                    compare::listed_time(i)
+                }
+                _ => compare::adapt(compare::beside_moment(i, &e), &e),
+            })
+            .collect();
+        let list = list.into_iter().map(|i| if is_one { compare::near_float(i, &e) } else { i }).collect();
+        let (e, list) = functions::json::in_one_domain(e, list);
+        let mut all = vec![&e];
+        all.extend(list.iter());
+        let collation = compare::collation_for(&all, if list.len() == 1 { "=" } else { " IN " })?;
+        let nullable = e.ty.nullable || list.iter().any(|e| e.ty.nullable);
+        let e = compare::in_charset(e, collation);
+        let list = list.into_iter().map(|e| compare::in_charset(e, collation)).collect();
+        let list = self.once_listed(&e, list);
+        let kept = if lists::is_kept(&list) { self.next_once() } else { 0 };
+        let node = Node::In { negated, operand: Box::new(e), list, collation, kept };
+        Ok(Expr::new(node, boolean_type(nullable)))
+    }
+}
+
+/// Error 1210 of an ESCAPE that is no constant of at most one character.
+fn escape_character(escape: Option<Expr>) -> Result<Option<char>> {
+    let bytes = match escape.map(|e| e.node) {
+        None | Some(Node::Const(Value::Null)) => return Ok(Some('\\')),
+        Some(Node::Const(Value::Bytes(bytes))) => bytes,
+        Some(_) => return Err(SqlError::new(1210, "Incorrect arguments to ESCAPE")),
+    };
+    let text = String::from_utf8_lossy(&bytes);
+    let mut characters = text.chars();
+    match (characters.next(), characters.next()) {
+        (first, None) => Ok(first),
+        _ => Err(SqlError::new(1210, "Incorrect arguments to ESCAPE")),
+    }
+}

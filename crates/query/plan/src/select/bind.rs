@@ -1,0 +1,302 @@
+//! First step of a SELECT: names become columns, clauses become expressions.
+
+use super::{Bound, Traits};
+use crate::group::{has_grouping_call, key_of};
+use crate::names::{AliasRule, Source, Windows, given_name};
+use crate::query::OrderKey;
+use crate::tables::StarColumn;
+use crate::{ColumnMeta, Planner};
+use engine::{LockMode, Read, Wait};
+use expr::{Expr, Node};
+use sql::ast::{self, Expr as Ast, ExprId, Select, SelectItem};
+use types::{Result, SqlError, err};
+
+const FOUND_ROWS_DEPRECATED: &str = "SQL_CALC_FOUND_ROWS is deprecated and will be removed in a future release. Consider \
+    using two separate queries instead.";
+
+/// The select list.
+#[derive(Default)]
+struct Listed {
+    outputs: Vec<Expr>,
+    columns: Vec<ColumnMeta>,
+    aliases: Vec<(String, Expr)>,
+}
+
+impl Listed {
+    fn add(&mut self, column: ColumnMeta, e: Expr) {
+        self.columns.push(column);
+        self.outputs.push(e);
+    }
+}
+
+impl Planner<'_> {
+    pub(super) fn bind(&mut self, query: &ast::Query, select: &Select) -> Result<Bound> {
+        let from = select.from.map(|t| self.from(t)).transpose()?;
+        self.locking(&query.locking)?;
+        self.block().windows.clone_from(&select.windows);
+        self.check_windows()?;
+        self.block().group_keys = select.group.len();
+        self.block().allow(Windows::Allowed, true);
+        let Listed { outputs, columns, aliases } =
+            self.select_list(select, from.as_ref().map(|(_, star)| &star[..]))?;
+        self.block().aliases = aliases;
+        self.block().allow(Windows::Refused, false);
+
+        let conditions = self.where_clause(select)?;
+        let keys = self.group_by(select, &outputs)?;
+        let having = self.having(select, &outputs, &keys)?;
+        self.block().allow(Windows::Allowed, true);
+        let order = self.order_of_select(query, &outputs, &keys, having.as_ref())?;
+        self.block().allow(Windows::Refused, false);
+        self.block().alias_rule = AliasRule::Never;
+        self.clause = "field list";
+        let limit = self.limit(query.limit)?;
+
+        let is = self.traits(query, select, &outputs, &keys, having.as_ref(), &order);
+        self.note_deprecated(select);
+        let mut s = Bound {
+            tree: from.map(|(tree, _)| tree),
+            outputs,
+            columns,
+            conditions,
+            keys,
+            having,
+            order,
+            limit,
+            distinct: select.options.distinct,
+            is,
+        };
+        if is.grouped && s.keys.is_empty() {
+            // One row needs no order.
+            s.order.clear();
+        }
+        let mut all = s.outputs.iter().chain(&s.having).chain(s.order.iter().map(|o| &o.expr));
+        if !is.grouped && all.any(has_grouping_call) {
+            return Err(SqlError::new(1111, "Invalid use of group function"));
+        }
+        Ok(s)
+    }
+
+    /// `star`: the columns of `*`; `None`: there is no FROM. Errors 1051, 1096.
+    fn select_list(&mut self, select: &Select, star: Option<&[StarColumn]>) -> Result<Listed> {
+        let parsed = self.parsed;
+        let mut listed = Listed::default();
+        for item in &select.items {
+            match item {
+                SelectItem::Star => {
+                    for s in star.ok_or_else(|| SqlError::new(1096, "No tables used"))? {
+                        let e = self.star_expr(s);
+                        listed.add(self.meta(&s.name, &e), e);
+                    }
+                }
+                SelectItem::TableStar { schema, table } => {
+                    let (schema, name) = (schema.map(|s| parsed.name(s)), parsed.name(*table));
+                    let found = self.block().sources.iter().find(|s| s.is_named(name, schema));
+                    let Some(found) = found else {
+                        return Err(SqlError::new(1051, format!("Unknown table '{name}'")));
+                    };
+                    let visible: Vec<(String, Expr)> = (0..found.columns.len())
+                        .filter(|i| !found.columns[*i].hidden && !found.columns[*i].invisible)
+                        .map(|i| (found.columns[i].name.clone(), found.column(i, 0)))
+                        .collect();
+                    for (name, e) in visible {
+                        listed.add(self.meta(&name, &e), e);
+                    }
+                }
+                SelectItem::Expr { expr, alias, text } => {
+                    let e = self.shown_expr(*expr)?;
+                    let name = match alias {
+                        Some(alias) => parsed.name(*alias).to_string(),
+                        None => self.heading(*expr, &e, *text),
+                    };
+                    if alias.is_some() {
+                        listed.aliases.push((name.clone(), e.clone()));
+                    }
+                    listed.add(self.meta(&name, &e), e);
+                }
+            }
+        }
+        Ok(listed)
+    }
+
+    /// The heading of a column without alias. `text`: as it is written.
+    fn heading(&self, id: ExprId, e: &Expr, text: ast::Str) -> String {
+        let parsed = self.parsed;
+        match &parsed[id] {
+            Ast::Column { column, .. } => self.result_name(e, parsed.name(*column)),
+            Ast::String { text, .. } => ast::name_of_text(parsed.bytes(*text)).trim_start().to_string(),
+            Ast::Null => "NULL".to_string(),
+            written => given_name(e, written, parsed).unwrap_or_else(|| ast::name_of_text(parsed.bytes(text))),
+        }
+    }
+
+    /// The heading of a column without alias: as it is written here, but as it was defined in `information_schema`, whose tables
+    /// are views in MySQL.
+    fn result_name(&self, e: &Expr, written: &str) -> String {
+        let defined = match e.node {
+            Node::Column { depth: 0, slot, column } => {
+                let source = self.current_block().sources.iter().find(|s| s.slot == slot as usize);
+                let source = source
+                    .filter(|s| s.table.as_ref().is_some_and(|t| t.is_virtual() && t.schema == "information_schema"));
+                source.and_then(|s| s.columns.get(column as usize)).map(|c| c.name.as_str())
+            }
+            _ => None,
+        };
+        defined.filter(|d| d.eq_ignore_ascii_case(written)).unwrap_or(written).to_string()
+    }
+
+    /// The conjuncts of WHERE.
+    fn where_clause(&mut self, select: &Select) -> Result<Vec<Expr>> {
+        let mut conditions = Vec::new();
+        if let Some(f) = select.filter {
+            self.puts_aside = true;
+            let e = self.condition(f, "where clause");
+            self.puts_aside = false;
+            let e = e?;
+            if e.has_aggregate() {
+                return Err(SqlError::new(1111, "Invalid use of group function"));
+            }
+            Self::conjuncts(e, &mut conditions);
+        }
+        self.raise_late_error()?;
+        conditions.append(&mut self.block().moved);
+        Ok(conditions)
+    }
+
+    /// GROUP BY: names are columns first, then aliases and positions. Error 1056.
+    fn group_by(&mut self, select: &Select, outputs: &[Expr]) -> Result<Vec<Expr>> {
+        let mut keys: Vec<Expr> = Vec::new();
+        self.clause = "group statement";
+        self.block().alias_rule = AliasRule::Last;
+        for id in &select.group {
+            let e = match self.position(*id, outputs)? {
+                Some(e) => e,
+                None => key_of(self.expr(*id)?, matches!(self.parsed[*id], Ast::Column { .. })),
+            };
+            self.warn_of_hidden_alias(*id, &e);
+            if e.has_aggregate() || e.has_window() {
+                return Err(SqlError::new(1056, "Can't group on aggregate"));
+            }
+            keys.push(e);
+        }
+        Ok(keys)
+    }
+
+    fn having(&mut self, select: &Select, outputs: &[Expr], keys: &[Expr]) -> Result<Option<Expr>> {
+        self.block().alias_rule = AliasRule::First;
+        self.block().takes_aggregates = true;
+        let Some(condition) = select.having else { return Ok(None) };
+        self.block().shown = Some(outputs.iter().chain(keys).cloned().collect());
+        let condition = self.condition(condition, "having clause")?;
+        self.block().shown = None;
+        Ok(Some(condition))
+    }
+
+    /// Error 3029 for an aggregate where nothing else makes the query one of groups.
+    fn order_of_select(
+        &mut self,
+        query: &ast::Query,
+        outputs: &[Expr],
+        keys: &[Expr],
+        having: Option<&Expr>,
+    ) -> Result<Vec<OrderKey>> {
+        let mut others = outputs.iter().chain(having);
+        let is_grouped = !keys.is_empty() || self.current_block().asked.is_some() || others.any(|e| e.has_aggregate());
+        let order = self.order(&query.order, outputs)?;
+        match order.iter().position(|o| o.expr.has_aggregate()) {
+            Some(at) if !is_grouped => Err(err!(3029, at + 1)),
+            _ => Ok(order),
+        }
+    }
+
+    fn traits(
+        &self,
+        query: &ast::Query,
+        select: &Select,
+        outputs: &[Expr],
+        keys: &[Expr],
+        having: Option<&Expr>,
+        order: &[OrderKey],
+    ) -> Traits {
+        let asked = self.current_block().asked.is_some();
+        let all = || outputs.iter().chain(having).chain(order.iter().map(|o| &o.expr));
+        Traits {
+            grouped: asked || !keys.is_empty() || all().any(Expr::has_aggregate),
+            asked,
+            windowed: outputs.iter().any(Expr::has_window) || order.iter().any(|o| o.expr.has_window()),
+            rolls_up: select.rollup,
+            counts_all: select.options.calc_found_rows,
+            straight: select.options.straight_join,
+            has_order: !query.order.is_empty(),
+            asks_distinct: select.options.distinct,
+        }
+    }
+
+    fn note_deprecated(&mut self, select: &Select) {
+        if select.options.calc_found_rows {
+            self.notes.push((1287, FOUND_ROWS_DEPRECATED));
+        }
+        if select.options.no_cache {
+            self.notes.push((1681, "'SQL_NO_CACHE' is deprecated and will be removed in a future release."));
+        }
+    }
+
+    /// FOR UPDATE and FOR SHARE: how the block's tables are read, those of merged views as well. Derived tables and common table
+    /// expressions are read as their own queries say. Errors 3568, 3569.
+    pub(crate) fn locking(&mut self, clauses: &[ast::Locking]) -> Result<()> {
+        let parsed = self.parsed;
+        self.unsteady |= !clauses.is_empty();
+        for clause in clauses {
+            let mode = if clause.exclusive { LockMode::Exclusive } else { LockMode::Shared };
+            let wait = match clause.wait {
+                ast::LockWait::Wait => Wait::Block,
+                ast::LockWait::NoWait => Wait::NoWait,
+                ast::LockWait::SkipLocked => Wait::SkipLocked,
+            };
+            let read = Read::Locking { mode, wait };
+            let sources = &mut self.block().sources;
+            // Privileges are asked for on what is named, a view or a table.
+            let (mut locked, mut named) = (Vec::new(), Vec::new());
+            if clause.of.is_empty() {
+                for at in (0..sources.len()).filter(|at| !sources[*at].hidden).collect::<Vec<_>>() {
+                    if sources[at].table.is_some() && sources[at].read != Read::Consistent {
+                        return Err(locked_twice(&sources[at].name));
+                    }
+                    named.extend(sources[at].named);
+                    lock(sources, at, read, &mut locked);
+                }
+            }
+            for name in &clause.of {
+                let alias = parsed.name(name.name);
+                let Some(at) = sources.iter().position(|s| s.is_named(alias, None)) else {
+                    return Err(SqlError::new(3568, format!("Unresolved table name `{alias}` in locking clause.")));
+                };
+                if sources[at].is_query || sources[at].read != Read::Consistent {
+                    return Err(locked_twice(&format!("`{alias}`")));
+                }
+                named.extend(sources[at].named);
+                lock(sources, at, read, &mut locked);
+            }
+            for t in &mut self.tables {
+                t.lock |= locked.contains(&t.id);
+                t.for_update |= clause.exclusive && (locked.contains(&t.id) || named.contains(&t.id));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cold]
+fn locked_twice(name: &str) -> SqlError {
+    SqlError::new(3569, format!("Table {name} appears in multiple locking clauses."))
+}
+
+/// Has a table, or the tables of a merged view, read so; adds their ids.
+fn lock(sources: &mut [Source], at: usize, read: Read, locked: &mut Vec<u64>) {
+    let Some(named) = sources[at].named else { return };
+    sources[at].read = read;
+    locked.push(sources[at].table.as_ref().map_or(named, |t| t.id));
+    for part in sources[at].parts.clone() {
+        lock(sources, at + part, read, locked);
+    }
+}

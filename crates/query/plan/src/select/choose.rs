@@ -1,0 +1,187 @@
+//! Last step of a SELECT: how its tables are read and joined, and what is done with their rows.
+
+use super::Bound;
+use crate::Planner;
+use crate::access::Wanted;
+use crate::group;
+use crate::meta::describe_kept;
+use crate::node::{Plan, QueryPlan};
+use crate::query::{OrderKey, OrderlessLimit, limited};
+use crate::sorted::sorted;
+use crate::tables::{Tree, filtered};
+use expr::aggregate::AggregateKind;
+use expr::{Expr, Node, boolean_type, convert};
+use types::Result;
+
+impl Bound {
+    /// How many rows are asked for: with SQL_CALC_FOUND_ROWS all.
+    pub(super) fn top(&self) -> &OrderlessLimit {
+        if self.is.counts_all { &None } else { &self.limit }
+    }
+}
+
+impl Planner<'_> {
+    pub(super) fn choose(&mut self, mut s: Bound) -> Result<QueryPlan> {
+        let conditions = std::mem::take(&mut s.conditions);
+        let fixed = if s.is.rolls_up { group::constants(&conditions) } else { Vec::new() };
+        let (plan, in_order) = match s.tree.take() {
+            None => (filtered(Plan::One, conditions), false),
+            Some(tree) => self.joined_rows(tree, conditions, &s)?,
+        };
+        let plan = self.grouped_rows(plan, fixed, &mut s)?;
+        let top = s.top().clone();
+        let Bound { outputs, columns, order, limit, distinct, is, .. } = s;
+        let block = self.block();
+        let slot = block.shapes.len();
+        let shapes = std::mem::take(&mut block.shapes);
+        let q = QueryPlan { plan, shapes, outputs, columns, correlated: false, absorbed: false, reads: Vec::new() };
+        let mut q = match distinct {
+            true => distinct_rows(q, order, slot, top),
+            false => ordered_rows(q, order, slot, top, in_order),
+        };
+        q.plan = limited(q.plan, limit);
+        if is.counts_all
+            && let Plan::Limit { count_all, .. } = &mut q.plan
+        {
+            *count_all = true;
+        }
+        Ok(q)
+    }
+
+    /// The rows of FROM that WHERE lets through, and whether they come in the order that is asked for.
+    fn joined_rows(&mut self, tree: Tree, mut conditions: Vec<Expr>, s: &Bound) -> Result<(Plan, bool)> {
+        let told = s.is.grouped.then(|| self.told(&tree, &conditions));
+        let extreme = if s.keys.is_empty() && !s.is.asked { only_extreme(s) } else { None };
+        if let Some((column, _)) = &extreme
+            && column.ty.nullable
+        {
+            // NULL is no extreme, and comes first.
+            let not_null = Node::IsNull { negated: true, operand: Box::new(column.clone()) };
+            conditions.push(Expr::new(not_null, boolean_type(false)));
+        }
+        let mut wanted = if let Some((column, descending)) = &extreme {
+            Wanted { keys: vec![(column, *descending)], limited: true, ..Wanted::none() }
+        } else if s.is.windowed || s.is.asked {
+            Wanted::none()
+        } else if s.is.grouped || s.distinct {
+            let groups = self.groups(&tree, (&s.keys, s.is.grouped), &s.outputs, s.having.as_ref(), &s.order);
+            Wanted { groups, ..Wanted::none() }
+        } else {
+            let keys = s.order.iter().map(|o| (&o.expr, o.descending)).collect();
+            Wanted { keys, limited: s.top().is_some(), ..Wanted::none() }
+        };
+        wanted.skips = !s.distinct && s.keys.is_empty() && !s.is.windowed;
+        self.straight = s.is.straight;
+        let joined = self.join_plan(tree, conditions, &wanted);
+        self.straight = false;
+        let (mut plan, ordered) = joined?;
+        if let Some(told) = &told {
+            self.check_grouping(told, &s.keys, &s.outputs, s.having.as_ref(), &s.order)?;
+        }
+        if ordered && extreme.is_some() {
+            // The first row has it.
+            if let Plan::Scan(scan) = &mut plan {
+                scan.limit_hint = Some(Expr::int(1));
+            }
+            plan = limited(plan, Some((Expr::int(1), None)));
+        }
+        Ok((plan, ordered))
+    }
+
+    /// GROUP BY, HAVING and windows over the rows. `fixed`: conditions that keys are constants by.
+    fn grouped_rows(&mut self, mut plan: Plan, fixed: Vec<Expr>, s: &mut Bound) -> Result<Plan> {
+        if s.is.grouped {
+            let keys = std::mem::take(&mut s.keys);
+            plan = self.group(plan, keys, s.is.rolls_up, &mut s.outputs, &mut s.having, &mut s.order)?;
+            if let (true, Plan::Group(g)) = (s.is.rolls_up, &mut plan) {
+                g.conditions = fixed;
+                group::describe_rolled_up(&mut s.columns, &s.outputs);
+            }
+        }
+        if let Some(condition) = s.having.take() {
+            plan = Plan::Filter { input: Box::new(plan), condition };
+        }
+        if s.is.windowed || s.is.rolls_up && (s.distinct || !s.order.is_empty()) {
+            describe_kept(&mut s.columns, &s.outputs);
+        }
+        if s.is.windowed {
+            let slots = self.block().shapes.len();
+            let keep = if s.is.grouped { vec![slots - 1] } else { (0..slots).collect() };
+            plan = self.windows(plan, &mut s.outputs, &mut s.order, keep);
+        }
+        Ok(plan)
+    }
+}
+
+/// DISTINCT, with ORDER BY where there is one. `slot`: the first that is free.
+fn distinct_rows(mut q: QueryPlan, mut order: Vec<OrderKey>, slot: usize, top: OrderlessLimit) -> QueryPlan {
+    let kept = |e: &mut Expr| *e = convert::kept_decimal(std::mem::replace(e, Expr::null()));
+    q.outputs.iter_mut().chain(order.iter_mut().map(|o| &mut o.expr)).for_each(kept);
+    let is_output = |o: &OrderKey| q.outputs.iter().any(|e| e.same(&o.expr));
+    if !order.is_empty() && order.iter().all(is_output) {
+        for e in &q.outputs {
+            if !order.iter().any(|k| k.expr.same(e)) {
+                order.push(OrderKey { expr: e.clone(), descending: false });
+            }
+        }
+        return sorted(q, order, slot, top, true);
+    }
+    q.plan = Plan::Distinct { input: Box::new(q.plan), values: q.outputs.clone() };
+    // An order that is none of the outputs is of the first of equal rows.
+    if order.is_empty() { q } else { sorted(q, order, slot, top, false) }
+}
+
+/// ORDER BY, unless the rows come in order. `slot`: the first that is free.
+fn ordered_rows(mut q: QueryPlan, order: Vec<OrderKey>, slot: usize, top: OrderlessLimit, in_order: bool) -> QueryPlan {
+    if !order.is_empty() && !in_order {
+        return sorted(q, order, slot, top, false);
+    }
+    if let (Plan::Scan(scan), Some((count, None))) = (&mut q.plan, &top) {
+        scan.limit_hint = Some(count.clone());
+    }
+    q
+}
+
+/// When all that is asked of the rows is the MIN or the MAX of one column: the column, and whether the greatest is wanted.
+fn only_extreme(s: &Bound) -> Option<(Expr, bool)> {
+    let all = || s.outputs.iter().chain(&s.having).chain(s.order.iter().map(|o| &o.expr));
+    let mut found: Option<(Expr, bool)> = None;
+    let mut other = false;
+    let mut look = |e: &Expr| {
+        match &e.node {
+            Node::Aggregate(call) => {
+                let descending = call.kind == AggregateKind::Max;
+                match (&call.args[..], &found) {
+                    _ if !descending && call.kind != AggregateKind::Min => other = true,
+                    ([column], None) if matches!(column.node, Node::Column { depth: 0, .. }) => {
+                        found = Some((column.clone(), descending));
+                    }
+                    ([column], Some((known, d))) if column.same(known) && *d == descending => {}
+                    _ => other = true,
+                }
+            }
+            Node::Subquery { .. } | Node::Exists { .. } | Node::InSubquery { .. } | Node::Quantified { .. } => {
+                other = true
+            }
+            _ => {}
+        }
+        false
+    };
+    for e in all() {
+        e.any(&mut look);
+    }
+    found.filter(|_| !other && !all().any(has_bare_column))
+}
+
+/// Does the expression read a column outside of aggregates?
+fn has_bare_column(e: &Expr) -> bool {
+    match &e.node {
+        Node::Aggregate(_) => false,
+        Node::Column { .. } => true,
+        _ => {
+            let mut found = false;
+            e.children(&mut |c| found |= has_bare_column(c));
+            found
+        }
+    }
+}

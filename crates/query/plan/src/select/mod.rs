@@ -1,0 +1,124 @@
+//! SELECT: from its clauses to a plan, in three steps with a type between them.
+//!
+//! ```text
+//!   bind      names become columns, clauses become expressions: a Bound
+//!   rewrite   rules that change the Bound and keep its rows, in the order of a list
+//!   choose    access paths and join order, then groups, windows, DISTINCT, ORDER BY and LIMIT over them: a QueryPlan
+//! ```
+
+mod bind;
+mod choose;
+mod rewrite;
+
+use crate::names::{Block, Exports};
+use crate::node::{Plan, QueryPlan};
+use crate::pushdown::Pushed;
+use crate::query::{OrderKey, OrderlessLimit};
+use crate::tables::Tree;
+use crate::{ColumnMeta, Planner};
+use expr::Expr;
+use rewrite::HandedOn;
+use sql::ast::{self, Select};
+use types::Result;
+
+/// A SELECT whose names are resolved: what its plan is made of.
+struct Bound {
+    /// How the tables of FROM are joined; `None`: of no table.
+    tree: Option<Tree>,
+    outputs: Vec<Expr>,
+    columns: Vec<ColumnMeta>,
+    /// Conjuncts of WHERE, and of what views and conditions from outside have added.
+    conditions: Vec<Expr>,
+    /// GROUP BY.
+    keys: Vec<Expr>,
+    having: Option<Expr>,
+    order: Vec<OrderKey>,
+    limit: OrderlessLimit,
+    distinct: bool,
+    is: Traits,
+}
+
+/// What a SELECT is, whatever it is rewritten to.
+#[derive(Clone, Copy)]
+struct Traits {
+    grouped: bool,
+    /// Some of its aggregates are asked for by queries inside of it.
+    asked: bool,
+    windowed: bool,
+    /// GROUP BY ... WITH ROLLUP
+    rolls_up: bool,
+    /// SQL_CALC_FOUND_ROWS
+    counts_all: bool,
+    /// STRAIGHT_JOIN
+    straight: bool,
+    has_order: bool,
+    /// SELECT DISTINCT, also where its rows have turned out to be distinct as they are.
+    asks_distinct: bool,
+}
+
+/// What the query around wants of a SELECT, besides its rows.
+struct Surroundings<'s> {
+    /// INSERT ... SELECT ... ON DUPLICATE KEY UPDATE asks for the columns of its tables.
+    exports: bool,
+    /// Its tables may become tables of a join around: it is the subquery of IN or EXISTS.
+    captures: bool,
+    /// It may be merged into the query around.
+    merging: bool,
+    /// Conditions of the query around.
+    pushed: Option<&'s mut Pushed>,
+    /// Subqueries before this one that may become part of a join.
+    first_aside: usize,
+}
+
+impl Planner<'_> {
+    pub(super) fn select(
+        &mut self,
+        query: &ast::Query,
+        select: &Select,
+        exports: Option<Exports>,
+    ) -> Result<QueryPlan> {
+        let captures = std::mem::take(&mut self.captures);
+        let puts_aside = std::mem::take(&mut self.puts_aside);
+        let merging = std::mem::take(&mut self.merging);
+        let inner_side = std::mem::take(&mut self.inner_side);
+        let hints = self.hints.as_ref().and_then(|h| h.block_at(Some(select.start)));
+        let sums_alone = select.group.is_empty() || select.rollup;
+        self.blocks.push(Block { hints, sums_alone, rolls_up: select.rollup, ..Block::default() });
+        let clause = std::mem::replace(&mut self.clause, "field list");
+        let first_aside = self.aside.len();
+        let mut pushed = self.pushed.take();
+        let around =
+            Surroundings { exports: exports.is_some(), captures, merging, pushed: pushed.as_mut(), first_aside };
+        let result = self.select_in_block(query, select, around);
+        self.pushed = pushed;
+        self.inner_side = inner_side;
+        self.aside.truncate(first_aside);
+        self.puts_aside = puts_aside;
+        self.clause = clause;
+        self.blocks.pop();
+        result
+    }
+
+    fn select_in_block(
+        &mut self,
+        query: &ast::Query,
+        select: &Select,
+        mut around: Surroundings<'_>,
+    ) -> Result<QueryPlan> {
+        let mut bound = self.bind(query, select)?;
+        self.rewrite(&mut bound, &mut around)?;
+        match self.hand_on(bound, &around) {
+            HandedOn::Kept(bound) => self.choose(*bound),
+            // Its tables are planned with those of the query around.
+            HandedOn::Gone { outputs, columns } => Ok(QueryPlan {
+                plan: Plan::One,
+                shapes: Vec::new(),
+                outputs,
+                columns,
+                correlated: false,
+                absorbed: false,
+                reads: Vec::new(),
+            }),
+        }
+    }
+}
