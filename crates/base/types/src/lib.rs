@@ -25,7 +25,7 @@ pub use collation::CollationId;
 pub use compare::{compare, compare_nulls_first};
 pub use datatype::{DECIMALS_NOT_FIXED, DataType, TypeKind};
 pub use decimal::Decimal;
-pub use error::{Level, Result, SqlError, Warning};
+pub use error::{Level, Result, SqlError, Warning, codes};
 pub use key::KeyPart;
 pub use row::RowLayout;
 pub use sql_mode::SqlMode;

@@ -3,17 +3,14 @@
 //! A thread says for whom it works ([`sync::blocking`]) and what that statement has of memory is known ([`sync::memory`]), so the question
 //! needs no word from the caller.
 
+use crate::error::codes::*;
 use crate::error::{Result, SqlError};
 use sync::memory::Excess;
 
 /// 1317, or 3024 when the deadline of `max_execution_time` passed: `reason` is 3 then, see `engine::Interrupt::reason`.
 #[cold]
 pub fn interrupted(reason: u8) -> SqlError {
-    if reason == 3 {
-        SqlError::new(3024, "Query execution was interrupted, maximum statement execution time exceeded")
-    } else {
-        SqlError::new(1317, "Query execution was interrupted")
-    }
+    if reason == 3 { crate::err!(ER_QUERY_TIMEOUT) } else { crate::err!(ER_QUERY_INTERRUPTED) }
 }
 
 /// 1317 or 3024 when the statement that the thread works for is to end, errors of [`check_memory`] when it has too much.
@@ -42,8 +39,10 @@ pub fn check_memory_for(bytes: usize) -> Result<()> {
 #[cold]
 pub fn out_of_memory(excess: Excess) -> SqlError {
     match excess {
-        Excess::Statement { limit } => crate::err!(3170, limit, "statement", "The statement has ended."),
-        Excess::Connection { limit, used } => crate::err!(4082, limit, used),
-        Excess::Server { limit, used } => crate::err!(4081, limit, used),
+        Excess::Statement { limit } => {
+            crate::err!(ER_CAPACITY_EXCEEDED, limit, "statement", "The statement has ended.")
+        }
+        Excess::Connection { limit, used } => crate::err!(ER_DA_CONN_LIMIT, limit, used),
+        Excess::Server { limit, used } => crate::err!(ER_DA_GLOBAL_CONN_LIMIT, limit, used),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 use types::gtid::{Gtid, GtidSet};
-use types::{DataType, Result, Value};
+use types::{DataType, Result, SqlError, Value};
 
 /// The session that an expression is evaluated for. Implemented by crate `session`.
 pub trait Env {
@@ -70,6 +70,10 @@ pub trait Env {
     }
     /// level: Note, Warning, Error as SHOW WARNINGS prints.
     fn warn(&mut self, level: &'static str, code: u16, message: String);
+    /// [`Env::warn`] with number and message of `condition`.
+    fn push_warning(&mut self, level: &'static str, condition: SqlError) {
+        self.warn(level, condition.code, condition.message);
+    }
 }
 
 /// What a statement is busy with, in the words of PROCESSLIST's State. Who waits for a row lock keeps the word of its statement,

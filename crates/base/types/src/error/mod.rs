@@ -24,7 +24,7 @@ macro_rules! error_table {
     };
 }
 
-mod codes;
+pub mod codes;
 
 pub use codes::*;
 
@@ -222,7 +222,7 @@ mod tests {
         assert_eq!(err!(ER_DATA_TOO_LONG, "c", 7).message, "Data too long for column 'c' at row 7");
         let long = "é".repeat(100);
         assert_eq!(err!(ER_DUP_ENTRY, long, "k").message, format!("Duplicate entry '{}' for key 'k'", "é".repeat(32)));
-        assert_eq!(SqlError::new(1064, "x".repeat(999)).message.len(), MESSAGE_BYTES_MAX);
+        assert_eq!(SqlError::new(ER_PARSE_ERROR, "x".repeat(999)).message.len(), MESSAGE_BYTES_MAX);
         assert_eq!(sqlstate(ER_LOCK_DEADLOCK), *b"40001");
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{DEPTH_MAX, Json, KEY_BYTES_MAX, Object};
 use crate::SqlError;
-use crate::error::{ER_JSON_DOCUMENT_TOO_DEEP, ER_JSON_KEY_TOO_BIG};
+use crate::error::codes::*;
 use crate::work;
 
 /// Why a text is no document.

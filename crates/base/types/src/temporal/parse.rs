@@ -3,6 +3,7 @@
 
 use super::{Date, DateTime, Interval, MICROS_PER_SECOND, Time};
 use crate::SqlMode;
+use crate::error::codes::*;
 use crate::number::is_blank;
 
 /// What is wrong with a literal that was read all the same.
@@ -57,8 +58,14 @@ impl Delimiter {
             String::from_utf8_lossy(text)
         );
         match self.preferred {
-            Some(b) => (4095, format!("{start}deprecated. Prefer the standard '{}'.", shown(b))),
-            None => (4096, format!("{start}superfluous and is deprecated. Please remove.")),
+            Some(b) => (
+                ER_WARN_DEPRECATED_DATETIME_DELIMITER,
+                format!("{start}deprecated. Prefer the standard '{}'.", shown(b)),
+            ),
+            None => (
+                ER_WARN_DEPRECATED_SUPERFLUOUS_DELIMITER,
+                format!("{start}superfluous and is deprecated. Please remove."),
+            ),
         }
     }
 }
