@@ -28,9 +28,10 @@ use std::sync::Arc;
 use std::time::SystemTime;
 use sync::MutexGuard;
 use sync::blocking::Wait;
+use types::codes::*;
 use types::collation::CollationId;
 use types::row::RowLayout;
-use types::{DataType, Result, SqlError, Value, err};
+use types::{DataType, Result, Value, err};
 
 /// Under the DDL mutex: commits of data definition, one at a time.
 pub(crate) struct DdlState {
@@ -197,10 +198,10 @@ impl Ddl<'_> {
 
     /// CREATE DATABASE. Errors 1007, 1059, 1102.
     pub fn create_schema(&mut self, name: &str, collation: CollationId, encrypts: bool) -> Result<()> {
-        check_name(name, 1102)?;
+        check_name(name, ER_WRONG_DB_NAME)?;
         self.lock_schema(name, Mode::Exclusive)?;
         if self.next.schema(name).is_some() {
-            return Err(err!(1007, name));
+            return Err(err!(ER_DB_CREATE_EXISTS, name));
         }
         self.put_schema(Schema { encrypts, ..Schema::new(name, collation) })
     }
@@ -210,7 +211,7 @@ impl Ddl<'_> {
     /// Errors 1049, 1192, 1205, 1213, 1317, 3552, 3989.
     pub fn alter_schema(&mut self, name: &str, change: SchemaChange) -> Result<()> {
         self.lock_schema(name, Mode::Exclusive)?;
-        let schema = self.next.schema(name).ok_or_else(|| err!(1049, name))?;
+        let schema = self.next.schema(name).ok_or_else(|| err!(ER_BAD_DB_ERROR, name))?;
         refuse_system(&self.next, name)?;
         if change.read_only != Some(false) && (change.collation.is_some() || change.encrypts.is_some()) {
             self.next.check_writable(name)?;
@@ -237,9 +238,9 @@ impl Ddl<'_> {
 
     /// DROP DATABASE with all its tables; returns how many. Errors 1008, 1059, 1102, 1205, 3552, 3989.
     pub fn drop_schema(&mut self, name: &str) -> Result<u64> {
-        check_name(name, 1102)?;
+        check_name(name, ER_WRONG_DB_NAME)?;
         self.lock_schema(name, Mode::Exclusive)?;
-        let schema = self.next.schema(name).cloned().ok_or_else(|| err!(1008, name))?;
+        let schema = self.next.schema(name).cloned().ok_or_else(|| err!(ER_DB_DROP_EXISTS, name))?;
         refuse_system(&self.next, name)?;
         self.next.check_writable(name)?;
         // Tables whose foreign keys lead here from elsewhere keep the schema; those inside go together.
@@ -281,7 +282,7 @@ impl Ddl<'_> {
     /// `old`: the table as it was, if it was, and whether its rows stay without being asked for their parents.
     fn build_table(&mut self, mut spec: TableSpec, id: u64, old: Option<(&Table, bool)>) -> Result<Table> {
         if self.temporary && !spec.foreign_keys.is_empty() {
-            return Err(err!(1215));
+            return Err(err!(ER_CANNOT_ADD_FOREIGN));
         }
         let plans = spec.plan()?;
         // In other servers rows of these two would not be written at all.
@@ -429,7 +430,7 @@ impl Ddl<'_> {
         }
         let adds = from.iter().any(Option::is_none);
         if adds && old.engine == StorageEngine::InnoDb && outgrows_page(&columns) {
-            return Err(err!(1118, PAGE_ROW_BYTES));
+            return Err(err!(ER_TOO_BIG_ROWSIZE, PAGE_ROW_BYTES));
         }
         let now = |was: usize| from.iter().position(|f| *f == Some(was)).expect("columns of keys stay");
         let evolution = Evolution::after(old, &from, initial);
@@ -498,7 +499,7 @@ impl Ddl<'_> {
     /// DROP INDEX of a secondary index. Error 1091, 1075.
     pub fn drop_index(&mut self, old: &Table, name: &str) -> Result<Arc<Table>> {
         let at = old.indexes.iter().position(|i| eq_name(&i.name, name) && i.name != HIDDEN_INDEX);
-        let at = at.ok_or_else(|| err!(1091, name))?;
+        let at = at.ok_or_else(|| err!(ER_CANT_DROP_FIELD_OR_KEY, name))?;
         assert!(at > 0, "dropping the primary key rebuilds the table");
         let mut table = old.clone();
         let dropped = table.indexes.remove(at);
@@ -510,7 +511,7 @@ impl Ddl<'_> {
             let column = table.columns.iter().position(|c| c.auto_increment).expect("the counter's column");
             let next = counter.next.load(std::sync::atomic::Ordering::Relaxed); // Relaxed: the table is locked.
             let other = counting(table.indexes.iter().map(|i| &i.parts[..]), column, table.engine);
-            let other = &table.indexes[other.ok_or_else(|| err!(1075))?];
+            let other = &table.indexes[other.ok_or_else(|| err!(ER_WRONG_AUTO_KEY))?];
             let engine = &self.catalog.engine;
             engine.raise_counter(other.tree, next).map_err(from_engine)?;
             let moved = crate::AutoIncrement::load(engine, other.tree).map_err(from_engine)?;
@@ -524,18 +525,18 @@ impl Ddl<'_> {
     /// RENAME TABLE, of a view too. Foreign keys on the table, and made-up names of its own, follow. The new name is looked
     /// at first: errors 1049, 1050, 1146. Error 3989 before those where either schema is READ ONLY.
     pub fn rename_table(&mut self, from: (&str, &str), to: (&str, &str)) -> Result<Arc<Table>> {
-        check_name(to.1, 1103)?;
+        check_name(to.1, ER_WRONG_TABLE_NAME)?;
         self.lock_to_define(from.0)?;
         self.lock_to_define(to.0)?;
         self.lock_new_name(to.0, to.1, Mode::Exclusive)?;
-        self.next.schema(to.0).ok_or_else(|| err!(1049, to.0))?;
+        self.next.schema(to.0).ok_or_else(|| err!(ER_BAD_DB_ERROR, to.0))?;
         if self.exists(to.0, to.1) {
-            return Err(err!(1050, to.1));
+            return Err(err!(ER_TABLE_EXISTS_ERROR, to.1));
         }
         let old = self.lock_any(from.0, from.1)?;
         refuse_system(&self.next, to.0)?;
         if old.view.is_some() && from.0 != to.0 {
-            return Err(err!(1450));
+            return Err(err!(ER_FORBID_SCHEMA_CHANGE));
         }
         let children: Vec<TableName> =
             self.next.children(from.0, from.1).map(|t| (t.schema.clone(), t.name.clone())).collect();
@@ -568,7 +569,7 @@ impl Ddl<'_> {
     pub fn drop_tables(&mut self, names: &[TableName]) -> Result<()> {
         for (schema, name) in names {
             let table = self.next.table(schema, name).filter(|t| t.is_base() || t.is_virtual()).cloned();
-            let table = table.ok_or_else(|| err!(1051, format!("{schema}.{name}")))?;
+            let table = table.ok_or_else(|| err!(ER_BAD_TABLE_ERROR, format!("{schema}.{name}")))?;
             self.refuse_referenced(&table, |t| !names.iter().any(|n| n.0 == t.schema && n.1 == t.name))?;
         }
         names.iter().try_for_each(|(schema, name)| self.drop_unreferenced(schema, name))
@@ -586,7 +587,7 @@ impl Ddl<'_> {
             return Ok(());
         }
         match self.child_of(table, counts) {
-            Some((child, key)) => Err(err!(3730, table.name, key.name, child.name)),
+            Some((child, key)) => Err(err!(ER_FK_CANNOT_DROP_PARENT, table.name, key.name, child.name)),
             None => Ok(()),
         }
     }
@@ -605,7 +606,7 @@ impl Ddl<'_> {
         for key in &new.foreign_keys {
             let before = old.foreign_keys.iter().find(|k| k.name == key.name);
             if before.is_some_and(|k| old.foreign_key_index(k).is_some()) && new.foreign_key_index(key).is_none() {
-                return Err(err!(1553, index));
+                return Err(err!(ER_DROP_INDEX_FK, index));
             }
         }
         for child in self.next.children(&old.schema, &old.name) {
@@ -614,7 +615,7 @@ impl Ddl<'_> {
                 let found = |t: &Table| parent_index(&t.columns, &t.indexes, &key.parent_columns).is_some();
                 let named = key.parent_columns.iter().all(|c| new.column_position(c).is_some());
                 if named && found(old) && !found(new) {
-                    return Err(err!(1553, index));
+                    return Err(err!(ER_DROP_INDEX_FK, index));
                 }
             }
         }
@@ -630,14 +631,14 @@ impl Ddl<'_> {
         view: View,
         replace: bool,
     ) -> Result<()> {
-        check_name(name, 1103)?;
+        check_name(name, ER_WRONG_TABLE_NAME)?;
         self.lock_name(schema, name, Mode::Exclusive)?;
-        let found = self.next.schema(schema).ok_or_else(|| err!(1049, schema))?;
+        let found = self.next.schema(schema).ok_or_else(|| err!(ER_BAD_DB_ERROR, schema))?;
         refuse_system(&self.next, schema)?;
         let collation = found.default_collation;
         match found.tables.get(name).map(|t| t.view.is_some()) {
-            Some(_) if !replace => return Err(err!(1050, name)),
-            Some(false) => return Err(err!(1347, schema, name, "VIEW")),
+            Some(_) if !replace => return Err(err!(ER_TABLE_EXISTS_ERROR, name)),
+            Some(false) => return Err(err!(ER_WRONG_OBJECT, schema, name, "VIEW")),
             Some(true) | None => {}
         }
         let id = self.new_id()?;
@@ -673,9 +674,11 @@ impl Ddl<'_> {
     /// DROP VIEW. Errors 1051, 1347.
     pub fn drop_view(&mut self, schema: &str, name: &str) -> Result<()> {
         self.lock_name(schema, name, Mode::Exclusive)?;
-        let Some(found) = self.next.table(schema, name) else { return Err(err!(1051, format!("{schema}.{name}"))) };
+        let Some(found) = self.next.table(schema, name) else {
+            return Err(err!(ER_BAD_TABLE_ERROR, format!("{schema}.{name}")));
+        };
         if found.view.is_none() {
-            return Err(err!(1347, schema, name, "VIEW"));
+            return Err(err!(ER_WRONG_OBJECT, schema, name, "VIEW"));
         }
         let view = self.lock_any(schema, name)?;
         self.forget(&view)
@@ -686,7 +689,7 @@ impl Ddl<'_> {
         let old = self.lock_table(schema, name)?;
         if let Some((child, key)) = self.child_of(&old, |_| self.foreign_keys.fitting) {
             let shown = format!("`{}`.`{}`, CONSTRAINT `{}`", child.schema, child.name, key.name);
-            return Err(err!(1701, shown));
+            return Err(err!(ER_TRUNCATE_ILLEGAL_FK, shown));
         }
         let mut table = Table::clone(&old);
         if table.evolution.take().is_some() {
@@ -828,9 +831,7 @@ pub fn replaced_name(name: &str) -> String {
 /// Error 3552 for schemas that the server makes itself.
 fn refuse_system(version: &Version, schema: &str) -> Result<()> {
     match version.schema(schema) {
-        Some(s) if s.is_system() => {
-            Err(SqlError::new(3552, format!("Access to system schema '{}' is rejected.", s.name)))
-        }
+        Some(s) if s.is_system() => Err(err!(ER_NO_SYSTEM_SCHEMA_ACCESS, s.name)),
         _ => Ok(()),
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::schema::{Check, Column, ColumnDefault, ReferenceAction, Table, TableName, eq_name};
 use crate::{CreateOptions, HIDDEN_COLUMN, HIDDEN_INDEX, IndexAlgorithm, IndexPart, StorageEngine};
+use types::codes::*;
 use types::collation::CollationId;
 use types::key::KeyPart;
 use types::row::RowLayout;
@@ -134,7 +135,7 @@ pub(crate) struct IndexPlan {
 /// Checks a name of a schema, table, column or index. Errors 1059, 1102, 1103, 1166.
 pub fn check_name(name: &str, code: u16) -> Result<()> {
     if name.chars().count() > NAME_CHARS_MAX {
-        return Err(err!(1059, name));
+        return Err(err!(ER_TOO_LONG_IDENT, name));
     }
     if name.is_empty() || name.ends_with(' ') || name.contains(['\0', '\u{FFFF}']) {
         return Err(err!(code, name));
@@ -182,14 +183,14 @@ impl TableSpec {
     /// the primary key NOT NULL, and orders the indexes as MySQL shows them: primary, unique (those of whole columns
     /// first), others.
     pub(crate) fn plan(&mut self) -> Result<Vec<IndexPlan>> {
-        check_name(&self.name, 1103)?;
+        check_name(&self.name, ER_WRONG_TABLE_NAME)?;
         self.check_columns()?;
         self.add_foreign_key_indexes();
         if self.keys.len() > KEYS_MAX {
-            return Err(err!(1069, KEYS_MAX));
+            return Err(err!(ER_TOO_MANY_KEYS, KEYS_MAX));
         }
         if self.keys.iter().filter(|k| k.kind == KeyKind::Primary).count() > 1 {
-            return Err(err!(1068));
+            return Err(err!(ER_MULTIPLE_PRI_KEY));
         }
         self.name_keys()?;
         if let Some(primary) = self.keys.iter().find(|k| k.kind == KeyKind::Primary) {
@@ -217,14 +218,14 @@ impl TableSpec {
         if let Some(column) = auto
             && counting(plans.iter().map(|p| &p.parts[..]), column, self.engine).is_none()
         {
-            return Err(err!(1075));
+            return Err(err!(ER_WRONG_AUTO_KEY));
         }
         if self.engine == StorageEngine::InnoDb && outgrows_page(&self.columns) {
             let what = format!(
                 "Row size too large (> {PAGE_ROW_BYTES}). Changing some columns to TEXT or BLOB may help. In current row \
                  format, BLOB prefix of 0 bytes is stored inline."
             );
-            return Err(SqlError::new(1118, what));
+            return Err(SqlError::new(ER_TOO_BIG_ROWSIZE, what));
         }
         Ok(plans)
     }
@@ -242,7 +243,7 @@ impl TableSpec {
     /// Error 3522 when the first unique key without NULLs, which stands in for a primary key, is invisible.
     pub fn check_visibility(&self) -> Result<()> {
         match self.row_key().is_some_and(|k| k.invisible && k.kind != KeyKind::Primary) {
-            true => Err(err!(3522)),
+            true => Err(err!(ER_PK_INDEX_CANT_BE_INVISIBLE)),
             false => Ok(()),
         }
     }
@@ -288,32 +289,32 @@ impl TableSpec {
 
     fn check_columns(&self) -> Result<()> {
         if !self.columns.iter().any(|c| !c.hidden) {
-            return Err(err!(1113));
+            return Err(err!(ER_TABLE_MUST_HAVE_COLUMNS));
         }
         if self.columns.iter().all(|c| c.hidden || c.invisible) {
-            return Err(err!(4028));
+            return Err(err!(ER_TABLE_MUST_HAVE_A_VISIBLE_COLUMN));
         }
         if self.columns.len() > COLUMNS_MAX {
-            return Err(err!(1117));
+            return Err(err!(ER_TOO_MANY_FIELDS));
         }
         // A bit for each column that may be NULL.
         let nullable = self.columns.iter().filter(|c| c.data_type.nullable).count();
         let mut row_bytes = nullable.div_ceil(8) as u64;
         for (i, column) in self.columns.iter().enumerate() {
-            check_name(&column.name, 1166)?;
+            check_name(&column.name, ER_WRONG_COLUMN_NAME)?;
             if !column.hidden && RESERVED_COLUMNS.iter().any(|n| eq_name(n, &column.name)) {
-                return Err(err!(1166, column.name));
+                return Err(err!(ER_WRONG_COLUMN_NAME, column.name));
             }
             if self.columns[..i].iter().any(|c| eq_name(&c.name, &column.name)) {
-                return Err(err!(1060, column.name));
+                return Err(err!(ER_DUP_FIELDNAME, column.name));
             }
             row_bytes += row_share(&column.data_type);
         }
         if row_bytes > ROW_BYTES_MAX {
-            return Err(err!(1118, ROW_BYTES_MAX));
+            return Err(err!(ER_TOO_BIG_ROWSIZE, ROW_BYTES_MAX));
         }
         if self.columns.iter().filter(|c| c.auto_increment).count() > 1 {
-            return Err(err!(1075));
+            return Err(err!(ER_WRONG_AUTO_KEY));
         }
         Ok(())
     }
@@ -325,12 +326,12 @@ impl TableSpec {
                 (_, KeyKind::Primary) => "PRIMARY".to_string(),
                 (Some(name), _) => {
                     if name.eq_ignore_ascii_case("PRIMARY") {
-                        return Err(err!(1280, name));
+                        return Err(err!(ER_WRONG_NAME_FOR_INDEX, name));
                     }
                     if eq_name(name, HIDDEN_INDEX) {
-                        return Err(err!(1280, HIDDEN_INDEX));
+                        return Err(err!(ER_WRONG_NAME_FOR_INDEX, HIDDEN_INDEX));
                     }
-                    check_name(name, 1280)?;
+                    check_name(name, ER_WRONG_NAME_FOR_INDEX)?;
                     name.clone()
                 }
                 (None, _) => {
@@ -355,7 +356,7 @@ impl TableSpec {
                 }
             };
             if self.keys[..i].iter().any(|k| k.name.as_deref().is_some_and(|n| eq_name(n, &name))) {
-                return Err(err!(1061, name));
+                return Err(err!(ER_DUP_KEYNAME, name));
             }
             self.keys[i].name = Some(name);
         }
@@ -429,54 +430,58 @@ pub(crate) fn plan_index(columns: &[Column], key: &KeySpec, engine: StorageEngin
         StorageEngine::InnoDb | StorageEngine::Memory => KEY_BYTES_MAX,
     };
     if key.parts.len() > KEY_PARTS_MAX {
-        return Err(err!(1070, KEY_PARTS_MAX));
+        return Err(err!(ER_TOO_MANY_KEY_PARTS, KEY_PARTS_MAX));
     }
     let mut parts: Vec<IndexPart> = Vec::with_capacity(key.parts.len());
     let mut bytes = 0;
     for part in &key.parts {
         let named = |c: &Column| (!c.hidden || c.generated.is_some()) && eq_name(&c.name, &part.column);
         let position = columns.iter().position(named);
-        let position = position.ok_or_else(|| err!(1072, part.column))?;
+        let position = position.ok_or_else(|| err!(ER_KEY_COLUMN_DOES_NOT_EXITS, part.column))?;
         if parts.iter().any(|p| p.column == position) {
-            return Err(err!(1060, part.column));
+            return Err(err!(ER_DUP_FIELDNAME, part.column));
         }
         let column = &columns[position];
         let data_type = column.key_type();
         if data_type.kind == TypeKind::Json {
-            return Err(if column.hidden { err!(3753) } else { err!(3152, column.name) });
+            return Err(if column.hidden {
+                err!(ER_FUNCTIONAL_INDEX_ON_JSON_OR_GEOMETRY_FUNCTION)
+            } else {
+                err!(ER_JSON_USED_AS_KEY, column.name)
+            });
         }
         if data_type.kind.is_blob() && column.hidden {
-            return Err(err!(3757));
+            return Err(err!(ER_FUNCTIONAL_INDEX_ON_LOB));
         }
         let mut prefix = part.prefix;
         if prefix > 0 {
             let whole = data_type.length;
             let is_string = data_type.kind.is_bytes();
             if !is_string || (!data_type.kind.is_blob() && prefix > whole) {
-                return Err(err!(1089));
+                return Err(err!(ER_WRONG_SUB_KEY));
             }
             if !data_type.kind.is_blob() && prefix == whole {
                 prefix = 0;
             }
         } else if data_type.kind.is_blob() {
-            return Err(err!(1170, column.name));
+            return Err(err!(ER_BLOB_KEY_WITHOUT_LENGTH, column.name));
         }
         if column.array_of().is_some() && parts.iter().any(|p| columns[p.column].array_of().is_some()) {
-            return Err(err!(1235, "more than one multi-valued key part per index"));
+            return Err(err!(ER_NOT_SUPPORTED_YET, "more than one multi-valued key part per index"));
         }
         let part_bytes = key_share(&data_type, prefix);
         if part_bytes > bytes_max {
-            return Err(err!(1071, bytes_max));
+            return Err(err!(ER_TOO_LONG_KEY, bytes_max));
         }
         bytes += part_bytes;
         let key = KeyPart { data_type, descending: part.descending, prefix };
         parts.push(IndexPart { column: position, key });
     }
     if parts.is_empty() {
-        return Err(SqlError::new(1064, "You have an error in your SQL syntax; a key has no columns"));
+        return Err(SqlError::new(ER_PARSE_ERROR, "You have an error in your SQL syntax; a key has no columns"));
     }
     if bytes > bytes_max {
-        return Err(err!(1071, bytes_max));
+        return Err(err!(ER_TOO_LONG_KEY, bytes_max));
     }
     Ok(IndexPlan {
         name: key.name.clone().expect("keys have been named"),
@@ -574,22 +579,22 @@ mod tests {
     #[test]
     fn errors() {
         use KeyKind::*;
-        assert_eq!(code(vec![key(Primary, None, &["a"]), key(Primary, None, &["b:3"])]), 1068);
-        assert_eq!(code(vec![key(Plain, Some("k"), &["a"]), key(Plain, Some("K"), &["a"])]), 1061);
-        assert_eq!(code(vec![key(Plain, None, &["nope"])]), 1072);
-        assert_eq!(code(vec![key(Plain, None, &["b"])]), 1071);
-        assert_eq!(code(vec![key(Plain, None, &["c"])]), 1170);
-        assert_eq!(code(vec![key(Plain, None, &["a:3"])]), 1089);
-        assert_eq!(code(vec![key(Plain, None, &["a", "A"])]), 1060);
-        assert_eq!(code(vec![key(Plain, Some("primary"), &["a"])]), 1280);
+        assert_eq!(code(vec![key(Primary, None, &["a"]), key(Primary, None, &["b:3"])]), ER_MULTIPLE_PRI_KEY);
+        assert_eq!(code(vec![key(Plain, Some("k"), &["a"]), key(Plain, Some("K"), &["a"])]), ER_DUP_KEYNAME);
+        assert_eq!(code(vec![key(Plain, None, &["nope"])]), ER_KEY_COLUMN_DOES_NOT_EXITS);
+        assert_eq!(code(vec![key(Plain, None, &["b"])]), ER_TOO_LONG_KEY);
+        assert_eq!(code(vec![key(Plain, None, &["c"])]), ER_BLOB_KEY_WITHOUT_LENGTH);
+        assert_eq!(code(vec![key(Plain, None, &["a:3"])]), ER_WRONG_SUB_KEY);
+        assert_eq!(code(vec![key(Plain, None, &["a", "A"])]), ER_DUP_FIELDNAME);
+        assert_eq!(code(vec![key(Plain, Some("primary"), &["a"])]), ER_WRONG_NAME_FOR_INDEX);
         let mut two = spec(vec![]);
         two.columns.push(column("A", TypeKind::Int, 11));
-        assert_eq!(two.plan().unwrap_err().code, 1060);
+        assert_eq!(two.plan().unwrap_err().code, ER_DUP_FIELDNAME);
         let mut wide = spec(vec![]);
         wide.columns.push(column("d", TypeKind::VarChar, 16000));
-        assert_eq!(wide.plan().unwrap_err().code, 1118);
+        assert_eq!(wide.plan().unwrap_err().code, ER_TOO_BIG_ROWSIZE);
         let mut auto = spec(vec![]);
         auto.columns[0].auto_increment = true;
-        assert_eq!(auto.plan().unwrap_err().code, 1075);
+        assert_eq!(auto.plan().unwrap_err().code, ER_WRONG_AUTO_KEY);
     }
 }

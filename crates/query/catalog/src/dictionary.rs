@@ -14,7 +14,8 @@
 use crate::error::from_engine;
 use engine::{Cursor, Direction, LockMode, Range, Read, Transaction, Tree, Wait};
 use std::ops::Bound;
-use types::{Result, SqlError};
+use types::codes::*;
+use types::{Result, SqlError, err};
 
 /// What an entry describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +91,7 @@ pub fn put(tx: &mut Transaction, tree: Tree, kind: Kind, schema: &str, name: &st
         }
         .map_err(from_engine)?;
     }
-    Err(SqlError::new(1117, "Too many columns"))
+    Err(err!(ER_TOO_MANY_FIELDS))
 }
 
 /// Removes an entry; nothing happens when there is none.
@@ -131,7 +132,7 @@ fn split(key: &[u8]) -> Option<(&str, &str, u16)> {
 #[cold]
 pub fn damaged(key: &[u8]) -> SqlError {
     let shown = String::from_utf8_lossy(key).replace('\0', "/");
-    SqlError::new(1712, format!("Index dictionary is corrupted: entry '{shown}' can not be read"))
+    SqlError::new(ER_INDEX_CORRUPT, format!("Index dictionary is corrupted: entry '{shown}' can not be read"))
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use crate::stored::{self, FORMAT, StoredColumn};
 use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
+use types::codes::*;
 use types::{Result, err};
 
 /// A procedure or a function.
@@ -230,19 +231,19 @@ impl Ddl<'_> {
         )?;
         self.catch_up();
         match self.version().schema(schema) {
-            None => Err(err!(1049, schema)),
-            Some(s) if s.is_system() => Err(err!(1044, "", "", schema)),
+            None => Err(err!(ER_BAD_DB_ERROR, schema)),
+            Some(s) if s.is_system() => Err(err!(ER_DBACCESS_DENIED_ERROR, "", "", schema)),
             Some(_) => Ok(()),
         }
     }
 
     /// CREATE PROCEDURE, CREATE FUNCTION. Errors 1049, 1059, 1304.
     pub fn create_routine(&mut self, routine: Routine) -> Result<()> {
-        check_name(&routine.name, 1458)?;
+        check_name(&routine.name, ER_SP_WRONG_NAME)?;
         let key = routine_key(routine.kind, &routine.name);
         self.lock_routine(&routine.schema, &key)?;
         if self.version().routine(&routine.schema, routine.kind, &routine.name).is_some() {
-            return Err(err!(1304, routine.kind.word(), routine.name));
+            return Err(err!(ER_SP_ALREADY_EXISTS, routine.kind.word(), routine.name));
         }
         self.put_routine(routine)
     }
@@ -251,7 +252,7 @@ impl Ddl<'_> {
     pub fn alter_routine(&mut self, schema: &str, kind: RoutineKind, name: &str, change: RoutineChange) -> Result<()> {
         self.lock_routine(schema, &routine_key(kind, name))?;
         let found = self.version().routine(schema, kind, name);
-        let found = found.ok_or_else(|| err!(1305, kind.word(), format!("{schema}.{name}")))?;
+        let found = found.ok_or_else(|| err!(ER_SP_DOES_NOT_EXIST, kind.word(), format!("{schema}.{name}")))?;
         let mut routine = Routine::clone(found);
         routine.access = change.access.unwrap_or(routine.access);
         routine.invoker = change.invoker.unwrap_or(routine.invoker);
@@ -266,7 +267,7 @@ impl Ddl<'_> {
         let key = routine_key(kind, name);
         self.lock_routine(schema, &key)?;
         if self.version().routine(schema, kind, name).is_none() {
-            return Err(err!(1305, kind.word(), format!("{schema}.{name}")));
+            return Err(err!(ER_SP_DOES_NOT_EXIST, kind.word(), format!("{schema}.{name}")));
         }
         self.forget_routine(schema, &key)
     }

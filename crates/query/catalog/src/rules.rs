@@ -2,6 +2,7 @@
 
 use crate::define::{ForeignKeySpec, KeyKind, KeyPartSpec, KeySpec, TableSpec, check_name};
 use crate::schema::{Check, Column, ForeignKey, Index, ReferenceAction, Table, Version, eq_name};
+use types::codes::*;
 use types::{Result, TypeKind, err};
 
 /// `t_chk_3`, `t_ibfk_1`: the number of a made-up name, and of explicit ones of that form.
@@ -97,12 +98,12 @@ impl TableSpec {
             });
             // Any name will do: it may end with a space.
             if name.chars().count() > crate::define::NAME_CHARS_MAX {
-                return Err(err!(1059, name));
+                return Err(err!(ER_TOO_LONG_IDENT, name));
             }
             let taken = |c: &Check| eq_name(&c.name, &name);
             let others = version.schema(&self.schema).into_iter().flat_map(|s| s.tables.values());
             if checks.iter().any(taken) || others.filter(|t| t.name != self.name).any(|t| t.checks.iter().any(taken)) {
-                return Err(err!(3822, name));
+                return Err(err!(ER_CHECK_CONSTRAINT_DUP_NAME, name));
             }
             checks.push(Check { name, expression: spec.expression, enforced: spec.enforced });
         }
@@ -128,13 +129,13 @@ impl TableSpec {
                 number += 1;
                 format!("{}{FOREIGN_KEY_INFIX}{number}", self.name)
             });
-            check_name(&name, 1103)?;
+            check_name(&name, ER_WRONG_TABLE_NAME)?;
             let taken = |k: &ForeignKey| eq_name(&k.name, &name);
             let others = version.schema(&self.schema).into_iter().flat_map(|s| s.tables.values());
             if keys.iter().any(taken)
                 || others.filter(|t| t.name != self.name).any(|t| t.foreign_keys.iter().any(taken))
             {
-                return Err(err!(1826, name));
+                return Err(err!(ER_FK_DUP_NAME, name));
             }
             let is_new = !kept.iter().any(|k| spec.is_kept(k));
             keys.push(self.foreign_key(spec, name, version, own_indexes, is_new, demands)?);
@@ -154,21 +155,24 @@ impl TableSpec {
     ) -> Result<ForeignKey> {
         let checked = demands.fitting && is_new;
         if spec.columns.len() != spec.parent_columns.len() {
-            return Err(err!(1239, name, "Key reference and table reference don't match"));
+            return Err(err!(ER_WRONG_FK_DEF, name, "Key reference and table reference don't match"));
         }
         let mut columns = Vec::with_capacity(spec.columns.len());
         for column in &spec.columns {
             let at = self.columns.iter().position(|c| !c.hidden && eq_name(&c.name, column));
-            let at = at.ok_or_else(|| err!(1072, column))?;
+            let at = at.ok_or_else(|| err!(ER_KEY_COLUMN_DOES_NOT_EXITS, column))?;
             let nulls = spec.on_delete == ReferenceAction::SetNull || spec.on_update == ReferenceAction::SetNull;
             if nulls && !self.columns[at].data_type.nullable {
-                return Err(err!(1830, self.columns[at].name, name));
+                return Err(err!(ER_FK_COLUMN_NOT_NULL, self.columns[at].name, name));
             }
             let writes = nulls || spec.on_update == ReferenceAction::Cascade;
             match &self.columns[at].generated {
-                Some(g) if !g.stored => return Err(err!(3733, name, self.columns[at].name)),
+                Some(g) if !g.stored => return Err(err!(ER_FK_CANNOT_USE_VIRTUAL_COLUMN, name, self.columns[at].name)),
                 Some(_) if writes => {
-                    return Err(err!(3104, if nulls { "ON DELETE SET NULL" } else { "ON UPDATE CASCADE" }));
+                    return Err(err!(
+                        ER_WRONG_FK_OPTION_FOR_GENERATED_COLUMN,
+                        if nulls { "ON DELETE SET NULL" } else { "ON UPDATE CASCADE" }
+                    ));
                 }
                 _ => {}
             }
@@ -179,9 +183,11 @@ impl TableSpec {
         let parent = match itself {
             true => Some((&self.columns, own_indexes)),
             false => match found {
-                Some(t) if !t.is_base() || !t.engine.is_transactional() => return Err(err!(1824, spec.parent.1)),
+                Some(t) if !t.is_base() || !t.engine.is_transactional() => {
+                    return Err(err!(ER_FK_CANNOT_OPEN_PARENT, spec.parent.1));
+                }
                 Some(t) => Some((&t.columns, &t.indexes[..])),
-                None if checked => return Err(err!(1824, spec.parent.1)),
+                None if checked => return Err(err!(ER_FK_CANNOT_OPEN_PARENT, spec.parent.1)),
                 None => None,
             },
         };
@@ -189,21 +195,21 @@ impl TableSpec {
         if let Some((theirs, indexes)) = parent {
             for (own, parent_name) in columns.iter().zip(&mut parent_columns) {
                 let at = theirs.iter().position(|c| !c.hidden && eq_name(&c.name, parent_name));
-                let at = at.ok_or_else(|| err!(3734, parent_name, name, spec.parent.1))?;
+                let at = at.ok_or_else(|| err!(ER_FK_NO_COLUMN_PARENT, parent_name, name, spec.parent.1))?;
                 if is_new && !are_compatible(&self.columns[*own], &theirs[at]) {
-                    return Err(err!(3780, self.columns[*own].name, theirs[at].name, name));
+                    return Err(err!(ER_FK_INCOMPATIBLE_COLUMNS, self.columns[*own].name, theirs[at].name, name));
                 }
                 *parent_name = theirs[at].name.clone();
             }
             // Without foreign_key_checks too.
             if is_new && !demands.unique && parent_index(theirs, indexes, &parent_columns).is_none() {
-                return Err(err!(1822, name, spec.parent.1));
+                return Err(err!(ER_FK_NO_INDEX_PARENT, name, spec.parent.1));
             }
             let unique =
                 |i: &Index| i.unique && i.parts.len() == parent_columns.len() && index_has(theirs, i, &parent_columns);
             if is_new && !indexes.iter().any(unique) {
                 if demands.unique {
-                    return Err(err!(6125, name, spec.parent.1));
+                    return Err(err!(ER_FK_NO_UNIQUE_INDEX_PARENT, name, spec.parent.1));
                 }
                 demands.not_unique.push(name.clone());
             }

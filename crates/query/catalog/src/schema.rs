@@ -5,6 +5,7 @@ use crate::{AutoIncrement, CreateOptions, Evolution, Histogram, IndexAlgorithm, 
 use engine::Tree;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use types::codes::*;
 use types::collation::CollationId;
 use types::key::KeyPart;
 use types::row::RowLayout;
@@ -50,7 +51,7 @@ impl Version {
     /// Error 3989 for a schema that ALTER DATABASE has made READ ONLY: nobody changes what is in it but temporary tables.
     pub fn check_writable(&self, schema: &str) -> Result<()> {
         match self.schema(schema) {
-            Some(s) if s.read_only => Err(err!(3989, s.name)),
+            Some(s) if s.read_only => Err(err!(ER_SCHEMA_READ_ONLY, s.name)),
             _ => Ok(()),
         }
     }

@@ -6,6 +6,7 @@ use crate::error::from_engine;
 use crate::mdl::{Duration, Mode, Name, Pin, Waiting};
 use crate::schema::{Schema, Table, Version};
 use std::sync::Arc;
+use types::codes::*;
 use types::{Result, err};
 
 impl Ddl<'_> {
@@ -38,7 +39,7 @@ impl Ddl<'_> {
     /// Locks a schema, and takes over what others have done to it meanwhile.
     pub(super) fn lock_schema(&mut self, schema: &str, mode: Mode) -> Result<()> {
         if mode == Mode::Exclusive && self.pins.locks_tables() {
-            return Err(err!(1192));
+            return Err(err!(ER_LOCK_OR_ACTIVE_TRANSACTION));
         }
         self.lock(&Arc::new(Name::Schema(schema.into())), mode, Duration::Transaction)?;
         self.catch_up();
@@ -66,8 +67,10 @@ impl Ddl<'_> {
         if self.pins.locks_tables() && !self.temporary {
             let key = Name::table(schema, name);
             match self.pins.tickets().iter().find(|t| *t.name == key) {
-                None => return Err(err!(1100, name)),
-                Some(t) if !t.mode.covers(Mode::SharedNoReadWrite) => return Err(err!(1099, name)),
+                None => return Err(err!(ER_TABLE_NOT_LOCKED, name)),
+                Some(t) if !t.mode.covers(Mode::SharedNoReadWrite) => {
+                    return Err(err!(ER_TABLE_NOT_LOCKED_FOR_WRITE, name));
+                }
                 Some(_) => {}
             }
         }
@@ -114,7 +117,7 @@ impl Ddl<'_> {
     ) -> Result<Arc<Table>> {
         let table = lock(self, schema, name)?;
         match table.view {
-            Some(_) => Err(err!(1347, schema, name, "BASE TABLE")),
+            Some(_) => Err(err!(ER_WRONG_OBJECT, schema, name, "BASE TABLE")),
             None => Ok(table),
         }
     }
@@ -178,7 +181,7 @@ impl Ddl<'_> {
     }
 
     pub(super) fn found(&self, schema: &str, name: &str) -> Result<Arc<Table>> {
-        let table = self.next.table(schema, name).cloned().ok_or_else(|| err!(1146, schema, name))?;
+        let table = self.next.table(schema, name).cloned().ok_or_else(|| err!(ER_NO_SUCH_TABLE, schema, name))?;
         refuse_system(&self.next, schema)?;
         Ok(table)
     }
@@ -186,7 +189,7 @@ impl Ddl<'_> {
     /// Locks the name of a table to be made, of which nobody may have made one. Errors 1049, 1050, 1059, 1100, 1103, 1205, 1213, 1317,
     /// 3989.
     pub fn lock_to_create(&mut self, schema: &str, name: &str) -> Result<()> {
-        check_name(name, 1103)?;
+        check_name(name, ER_WRONG_TABLE_NAME)?;
         // A table that is there is not waited for. Behind the lock on the schema it may be gone.
         if self.exists(schema, name) {
             self.lock_to_define(schema)?;
@@ -194,9 +197,9 @@ impl Ddl<'_> {
         if !self.exists(schema, name) {
             self.lock_name(schema, name, Mode::Exclusive)?;
         }
-        self.next.schema(schema).ok_or_else(|| err!(1049, schema))?;
+        self.next.schema(schema).ok_or_else(|| err!(ER_BAD_DB_ERROR, schema))?;
         if self.exists(schema, name) {
-            return Err(err!(1050, name));
+            return Err(err!(ER_TABLE_EXISTS_ERROR, name));
         }
         refuse_system(&self.next, schema)
     }

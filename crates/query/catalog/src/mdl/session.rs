@@ -10,6 +10,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 use sync::pins::announced;
 use sync::{LaneId, PinLane};
+use types::codes::*;
 use types::{Result, SqlError, err};
 
 /// What a wait for a metadata lock needs.
@@ -173,7 +174,7 @@ impl MetadataPins {
 
     /// Error 1223 when the session has said FLUSH TABLES WITH READ LOCK and now wants to change something.
     pub fn check_protection(&self) -> Result<()> {
-        if self.holds(&Name::Global, Mode::Shared) { Err(err!(1223)) } else { Ok(()) }
+        if self.holds(&Name::Global, Mode::Shared) { Err(err!(ER_CANT_UPDATE_WITH_READLOCK)) } else { Ok(()) }
     }
 
     /// Frees words of the lane, tells who waits for that.
@@ -287,10 +288,14 @@ impl MetadataPins {
             return Ok((number, true));
         }
         if wait.is_victim() {
-            return Err(if matches!(**name, Name::User(_)) { err!(3058) } else { err!(1213) });
+            return Err(if matches!(**name, Name::User(_)) {
+                err!(ER_USER_LOCK_DEADLOCK)
+            } else {
+                err!(ER_LOCK_DEADLOCK)
+            });
         }
         Err(match slept {
-            Slept::TimedOut => err!(1205),
+            Slept::TimedOut => err!(ER_LOCK_WAIT_TIMEOUT),
             _ => interrupted(interrupt.reason()),
         })
     }
@@ -402,5 +407,5 @@ impl Drop for MetadataPins {
 
 /// 1317, or 3024 when the deadline of `max_execution_time` passed.
 fn interrupted(reason: u8) -> SqlError {
-    if reason == 3 { err!(3024) } else { err!(1317) }
+    if reason == 3 { err!(ER_QUERY_TIMEOUT) } else { err!(ER_QUERY_INTERRUPTED) }
 }

@@ -5,6 +5,7 @@ use engine::{Engine, Interrupt, Transaction};
 use std::sync::atomic::AtomicU64;
 use std::time::Duration as Time;
 use types::Result;
+use types::codes::*;
 
 struct Server {
     engine: Arc<Engine>,
@@ -136,7 +137,7 @@ fn statements_stand_behind_waiting_ddl_and_run_after_it() {
         });
         server.until_waiting(2);
         let mut later = server.session(3);
-        assert_eq!(code(later.read("a", NOW)), 1205);
+        assert_eq!(code(later.read("a", NOW)), ER_LOCK_WAIT_TIMEOUT);
         assert_eq!(later.read("b", NOW), Ok(true), "other tables are free");
         // What a transaction has pinned stays usable.
         assert_eq!(reader.read("a", NOW), Ok(true));
@@ -181,7 +182,7 @@ fn a_cycle_has_a_victim_with_the_least_to_lose() {
             ddl
         });
         server.until_waiting(2);
-        assert_eq!(code(reader.read("b", LONG)), 1213);
+        assert_eq!(code(reader.read("b", LONG)), ER_LOCK_DEADLOCK);
         reader.pins.release();
         drop(ddl.join().unwrap());
     });
@@ -197,10 +198,10 @@ fn an_upgrade_waits_for_readers_and_lets_nobody_in() {
     let upgrade = |ddl: &mut Session, mode, timeout| {
         ddl.pins.upgrade(&table("a"), mode, &mut Waiting { timeout, tx: &mut ddl.tx })
     };
-    assert_eq!(code(upgrade(&mut ddl, Mode::SharedNoWrite, NOW)), 1205);
+    assert_eq!(code(upgrade(&mut ddl, Mode::SharedNoWrite, NOW)), ER_LOCK_WAIT_TIMEOUT);
     reader.pins.release();
     upgrade(&mut ddl, Mode::SharedNoWrite, NOW).unwrap();
-    assert_eq!(code(reader.write("a", NOW)), 1205);
+    assert_eq!(code(reader.write("a", NOW)), ER_LOCK_WAIT_TIMEOUT);
     assert_eq!(code(reader.read("a", NOW)), 0);
     std::thread::scope(|scope| {
         let ddl = scope.spawn(move || {
@@ -208,7 +209,7 @@ fn an_upgrade_waits_for_readers_and_lets_nobody_in() {
             ddl
         });
         server.until_waiting(2);
-        assert_eq!(code(server.session(3).read("a", NOW)), 1205);
+        assert_eq!(code(server.session(3).read("a", NOW)), ER_LOCK_WAIT_TIMEOUT);
         reader.pins.release();
         let mut ddl = ddl.join().unwrap();
         ddl.pins.downgrade(&table("a"), Mode::SharedNoReadWrite);
@@ -226,14 +227,14 @@ fn a_global_read_lock_stops_statements_and_commits_that_write() {
         s.pins.lock(&Arc::new(Name::Commit), Mode::Shared, Duration::Explicit, &mut waiting)
     };
     writer.write("a", NOW).unwrap();
-    assert_eq!(code(global(&mut backup, NOW)), 1205, "a statement writes");
+    assert_eq!(code(global(&mut backup, NOW)), ER_LOCK_WAIT_TIMEOUT, "a statement writes");
     backup.pins.release_where(|_| true);
     writer.pins.release_statement();
     global(&mut backup, NOW).unwrap();
-    assert_eq!(code(writer.write("a", NOW)), 1205);
+    assert_eq!(code(writer.write("a", NOW)), ER_LOCK_WAIT_TIMEOUT);
     assert_eq!(code(writer.read("b", NOW)), 0);
-    assert_eq!(code(writer.pins.begin_commit(Waiting { timeout: NOW, tx: &mut writer.tx })), 1205);
-    assert_eq!(code(backup.write("b", NOW)), 1223);
+    assert_eq!(code(writer.pins.begin_commit(Waiting { timeout: NOW, tx: &mut writer.tx })), ER_LOCK_WAIT_TIMEOUT);
+    assert_eq!(code(backup.write("b", NOW)), ER_CANT_UPDATE_WITH_READLOCK);
     backup.pins.release_where(|_| true);
     writer.pins.begin_commit(Waiting { timeout: NOW, tx: &mut writer.tx }).unwrap();
     writer.pins.end_commit();
@@ -249,7 +250,7 @@ fn more_tables_than_a_lane_has_room_for() {
     while !s.pins.pin(&pins, false, Waiting { timeout: NOW, tx: &mut s.tx }).unwrap() {}
     let mut ddl = server.session(2);
     for name in &names {
-        assert_eq!(code(ddl.lock(name, Mode::Exclusive, NOW)), 1205, "{name}");
+        assert_eq!(code(ddl.lock(name, Mode::Exclusive, NOW)), ER_LOCK_WAIT_TIMEOUT, "{name}");
     }
     s.pins.release();
     for name in &names {
