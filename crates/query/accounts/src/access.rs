@@ -5,7 +5,8 @@ use crate::host::{covers, like};
 use crate::{Accounts, Privileges};
 use std::sync::Arc;
 use sync::Cached;
-use types::SqlError;
+use types::codes::*;
+use types::{SqlError, err};
 
 /// A session's view of its own account. Checks are bit tests while the account has the privilege globally.
 #[derive(Debug)]
@@ -204,16 +205,14 @@ impl Access {
 
     fn denied_command(&self, command: &str, table: &str) -> SqlError {
         let (user, host) = (&self.name.user, &self.client_host);
-        SqlError::new(1142, format!("{command} command denied to user '{user}'@'{host}' for table '{table}'"))
+        err!(ER_TABLEACCESS_DENIED_ERROR, command, user, host, table)
     }
 
     /// Error 1143.
     #[cold]
     pub fn denied_column(&self, wanted: Privileges, table: &str, column: &str) -> SqlError {
         let (command, user, host) = (wanted.denied_words(), &self.name.user, &self.client_host);
-        let text =
-            format!("{command} command denied to user '{user}'@'{host}' for column '{column}' in table '{table}'");
-        SqlError::new(1143, text)
+        err!(ER_COLUMNACCESS_DENIED_ERROR, command, user, host, column, table)
     }
 
     /// What was granted on columns of a table alone.
@@ -322,7 +321,7 @@ impl Access {
 
     #[cold]
     fn denied_schema(&self, schema: &str) -> SqlError {
-        SqlError::new(1044, format!("Access denied for user {} to database '{schema}'", self.name))
+        SqlError::new(ER_DBACCESS_DENIED_ERROR, format!("Access denied for user {} to database '{schema}'", self.name))
     }
 }
 
@@ -389,9 +388,9 @@ mod tests {
         let denied = access.check_table(Privileges::SELECT, "db", "t").unwrap_err();
         assert_eq!(
             (denied.code, &denied.message[..]),
-            (1142, "SELECT command denied to user 'joe'@'localhost' for table 't'")
+            (ER_TABLEACCESS_DENIED_ERROR, "SELECT command denied to user 'joe'@'localhost' for table 't'")
         );
-        assert_eq!(access.check_use("db").unwrap_err().code, 1044);
+        assert_eq!(access.check_use("db").unwrap_err().code, ER_DBACCESS_DENIED_ERROR);
 
         directory.change(&joe(), |a| a.grant_table("db", "t", Privileges::SELECT)).unwrap();
         accounts.replace(directory.clone());

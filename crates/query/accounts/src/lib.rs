@@ -40,6 +40,7 @@ use std::collections::HashMap;
 use std::hash::RandomState;
 use std::sync::Arc;
 use sync::Snapshot;
+use types::codes::*;
 use types::{SqlError, err};
 use usage::{Failures, UsageMap};
 
@@ -111,7 +112,7 @@ impl Accounts {
     /// Whether there is any account for a client from there. Error 1130.
     pub fn admits(&self, client: &Client) -> Result<(), SqlError> {
         let covered = self.hosts.load().iter().any(|host| host.matches(client));
-        if covered { Ok(()) } else { Err(err!(1130, client.host)) }
+        if covered { Ok(()) } else { Err(err!(ER_HOST_NOT_PRIVILEGED, client.host)) }
     }
 
     /// The current directory. For cold use; statements go through [`Access`].

@@ -7,6 +7,7 @@ use crate::password::{self, Scramble};
 use crate::usage::Connected;
 use crate::{Accounts, Sha2Cache};
 use std::sync::{Arc, LazyLock};
+use types::codes::*;
 use types::{SqlError, err};
 
 /// The stored password of accounts that are not there. No client knows it.
@@ -166,7 +167,7 @@ impl<'a> LoginCheck<'a> {
     /// 1524 when its plugin is not loaded.
     pub fn refused(&self, error: SqlError) -> SqlError {
         if let Some(plugin) = self.not_loaded {
-            return err!(1524, plugin.name());
+            return err!(ER_PLUGIN_IS_NOT_LOADED, plugin.name());
         }
         match &self.account {
             Some(account) if account.logins.block() => {
@@ -182,7 +183,7 @@ impl<'a> LoginCheck<'a> {
     /// True: it does.
     pub fn abandoned(&self) -> bool {
         if self.has_guessed {
-            self.refused(SqlError::new(1045, ""));
+            self.refused(SqlError::new(ER_ACCESS_DENIED_ERROR, ""));
         }
         self.has_guessed
     }
@@ -194,7 +195,14 @@ impl<'a> LoginCheck<'a> {
 
     fn blocked(&self, account: &Account) -> Option<SqlError> {
         let (days, left) = self.accounts.blocked(account, password::now_s())?;
-        Some(err!(3955, self.user, self.client.host, days, left, account.logins.attempts))
+        Some(err!(
+            ER_USER_ACCESS_DENIED_FOR_USER_ACCOUNT_BLOCKED_BY_PASSWORD_LOCK,
+            self.user,
+            self.client.host,
+            days,
+            left,
+            account.logins.attempts
+        ))
     }
 
     /// After a check succeeded: the identity, or why the account may not log in now (3118 locked, 3955 blocked, 1045 without
@@ -209,12 +217,10 @@ impl<'a> LoginCheck<'a> {
         }
         let LoginCheck { accounts, client, user, external_user, .. } = self;
         if account.locked {
-            let text = format!("Access denied for user '{user}'@'{}'. Account is locked.", client.host);
-            return Err(SqlError::new(3118, text));
+            return Err(err!(ER_ACCOUNT_HAS_BEEN_LOCKED, user, client.host));
         }
         if !account.requirement.is_met(tls) {
-            let text = format!("Access denied for user '{user}'@'{}' (using password: YES)", client.host);
-            return Err(SqlError::new(1045, text));
+            return Err(err!(ER_ACCESS_DENIED_ERROR, user, client.host, "YES"));
         }
         let directory = accounts.directory();
         let password_expired = account.must_change_password(directory.policy(), password::now_s());
@@ -264,7 +270,7 @@ mod tests {
         check.begin("root");
         assert!(!check.sha2_fast(&scramble, &reply), "the cache knows the old password only");
         assert!(check.sha2_full(b"other"));
-        assert_eq!(check.finish(None).unwrap_err().code, 3118);
+        assert_eq!(check.finish(None).unwrap_err().code, ER_ACCOUNT_HAS_BEEN_LOCKED);
         let mut check = LoginCheck::new(&accounts, Client::new(Some("10.0.0.1".parse().unwrap())));
         check.begin("root");
         assert!(!check.empty_password() && !check.sha2_full(b"other"), "no such account from there");
@@ -302,7 +308,7 @@ mod tests {
         let mut check = LoginCheck::new(&accounts, Client::new(None));
         assert_eq!(check.begin("old"), Plugin::CachingSha2);
         assert!(!check.empty_password());
-        assert_eq!(check.refused(SqlError::new(1045, "")).code, 1524);
+        assert_eq!(check.refused(SqlError::new(ER_ACCESS_DENIED_ERROR, "")).code, ER_PLUGIN_IS_NOT_LOADED);
         let accounts = Accounts::new(directory).with_native_password(true);
         let mut check = LoginCheck::new(&accounts, Client::new(None));
         assert_eq!((check.begin("old"), check.empty_password()), (Plugin::NativePassword, true));

@@ -11,6 +11,7 @@ use crate::directory::{Account, AccountName, OldPassword, Plugin};
 use crate::options::{Lifetime, Policy};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
+use types::codes::*;
 use types::{SqlError, err};
 
 pub type Scramble = [u8; 20];
@@ -49,7 +50,7 @@ impl Account {
             Plugin::Socket | Plugin::NoLogin => true,
         };
         if !valid {
-            return Err(SqlError::new(1827, "The password hash doesn't have the expected format."));
+            return Err(err!(ER_PASSWORD_FORMAT));
         }
         self.take_hash(hash.to_vec(), now_s);
         Ok(())
@@ -82,7 +83,7 @@ impl Account {
         for (_, old) in kept {
             if self.is_hash_of(&old.hash, password) {
                 let AccountName { user, host } = &self.name;
-                return Err(err!(3638, user, host));
+                return Err(err!(ER_CREDENTIALS_CONTRADICT_TO_HISTORY, user, host));
             }
         }
         Ok(())

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use types::codes::*;
 use types::{SqlError, err};
 
 /// Shorter parts of a password, and shorter passwords, are looked at by nobody.
@@ -84,7 +85,7 @@ impl StrengthPolicy {
             Ok(password) => self.is_no_name(password, users) && self.is_met(password, self.strictness),
             Err(_) => false,
         };
-        if good { Ok(()) } else { Err(err!(1819)) }
+        if good { Ok(()) } else { Err(err!(ER_NOT_VALID_PASSWORD)) }
     }
 
     /// VALIDATE_PASSWORD_STRENGTH(): 0 to 100.
@@ -130,7 +131,11 @@ impl StrengthPolicy {
         let (old, new) = (letters(old), letters(new));
         let needed = old.len() * self.changed_percentage / 100;
         let changed = new.iter().filter(|c| !old.contains(c)).collect::<HashSet<_>>().len();
-        if changed < needed { Err(err!(4165, needed, changed)) } else { Ok(()) }
+        if changed < needed {
+            Err(err!(ER_VALIDATE_PASSWORD_INSUFFICIENT_CHANGED_CHARACTERS, needed, changed))
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -172,8 +177,8 @@ mod tests {
         ] {
             assert_eq!(rate(password), rated, "{password}");
         }
-        assert_eq!(policy.check(b"", &[]).unwrap_err().code, 1819);
-        assert_eq!(policy.check(b"\xff\xffaA1!aaaa", &[]).unwrap_err().code, 1819);
+        assert_eq!(policy.check(b"", &[]).unwrap_err().code, ER_NOT_VALID_PASSWORD);
+        assert_eq!(policy.check(b"\xff\xffaA1!aaaa", &[]).unwrap_err().code, ER_NOT_VALID_PASSWORD);
         assert!(policy.check(b"weakpass1!A", &["weakpass1!A"]).is_err());
         assert!(policy.check(b"xxPASSWORDxx1!", &[]).is_ok(), "the dictionary is for STRONG");
     }
@@ -188,7 +193,10 @@ mod tests {
     #[test]
     fn who_replaces_a_password_changes_enough_of_it() {
         let policy = StrengthPolicy { changed_percentage: 50, ..by_default() };
-        assert_eq!(policy.check_change(b"abcdefghj", b"abcdefghjk").unwrap_err().code, 4165);
+        assert_eq!(
+            policy.check_change(b"abcdefghj", b"abcdefghjk").unwrap_err().code,
+            ER_VALIDATE_PASSWORD_INSUFFICIENT_CHANGED_CHARACTERS
+        );
         let error = StrengthPolicy { changed_percentage: 100, ..by_default() }.check_change(b"aaaaaaaa", b"bbbbbbbb");
         assert!(
             error

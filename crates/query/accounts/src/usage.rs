@@ -5,6 +5,7 @@ use crate::options::{Limits, LockTime, LoginRules};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use types::codes::*;
 use types::{SqlError, err};
 
 const HOUR_S: u64 = 3_600;
@@ -66,7 +67,7 @@ impl Usage {
     ) -> Result<Connected, SqlError> {
         self.turn_hour(now_s);
         match limits.user_connections {
-            0 => take(&self.open, of_all, user, "").map_err(|_| err!(1203, user))?,
+            0 => take(&self.open, of_all, user, "").map_err(|_| err!(ER_TOO_MANY_USER_CONNECTIONS, user))?,
             own => take(&self.open, own, user, "max_user_connections")?,
         }
         let connected = Connected(Arc::clone(self));
@@ -79,7 +80,7 @@ impl Usage {
 fn take(counter: &AtomicU32, max: u32, user: &str, resource: &str) -> Result<(), SqlError> {
     // Relaxed: one counter, nothing is published with it.
     let taken = counter.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| (max == 0 || n < max).then(|| n + 1));
-    taken.map(drop).map_err(|n| err!(1226, user, resource, n))
+    taken.map(drop).map_err(|n| err!(ER_USER_LIMIT_REACHED, user, resource, n))
 }
 
 /// A session of an account with limits.
@@ -141,7 +142,7 @@ mod tests {
         let (usage, limits) =
             (Arc::new(Usage::default()), Limits { queries_per_hour: 2, user_connections: 1, ..Limits::default() });
         let first = usage.connect("joe", &limits, 0, HOUR_S).unwrap();
-        assert_eq!(usage.connect("joe", &limits, 0, HOUR_S).unwrap_err().code, 1226);
+        assert_eq!(usage.connect("joe", &limits, 0, HOUR_S).unwrap_err().code, ER_USER_LIMIT_REACHED);
         let say = |now| first.usage().statement("joe", &limits, true, now);
         assert!(say(HOUR_S).is_ok() && say(HOUR_S).is_ok());
         let error = say(HOUR_S + 1).unwrap_err();
@@ -152,11 +153,11 @@ mod tests {
 
         let usage = Arc::new(Usage::default());
         let only = usage.connect("ann", &Limits::default(), 1, HOUR_S).unwrap();
-        assert_eq!(usage.connect("ann", &Limits::default(), 1, HOUR_S).unwrap_err().code, 1203);
+        assert_eq!(usage.connect("ann", &Limits::default(), 1, HOUR_S).unwrap_err().code, ER_TOO_MANY_USER_CONNECTIONS);
         drop(only);
         let own = Limits { user_connections: 2, ..Limits::default() };
         let both = [(); 2].map(|()| usage.connect("ann", &own, 1, HOUR_S).unwrap());
-        assert_eq!(usage.connect("ann", &own, 1, HOUR_S).unwrap_err().code, 1226);
+        assert_eq!(usage.connect("ann", &own, 1, HOUR_S).unwrap_err().code, ER_USER_LIMIT_REACHED);
         drop(both);
     }
 
