@@ -5,6 +5,7 @@ use catalog::{Column, ColumnDefault, Index, IndexPart, Schema, Sought, Table, Vi
 use engine::{Tree, TreeKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use types::codes::*;
 use types::collation::CollationId;
 use types::key::KeyPart;
 use types::row::RowLayout;
@@ -215,7 +216,8 @@ struct Computed {
 impl VirtualTable for Computed {
     fn rows(&self, cx: &dyn VirtualContext, sought: &[Sought], out: &mut Vec<Row>) -> Result<()> {
         let cx = cx.as_any().downcast_ref::<Context>();
-        let cx = cx.ok_or_else(|| SqlError::new(1105, "this statement has no view of the system schemas"))?;
+        let cx =
+            cx.ok_or_else(|| SqlError::new(ER_UNKNOWN_ERROR, "this statement has no view of the system schemas"))?;
         if self.guarded {
             cx.check_process()?;
         }

@@ -1,6 +1,7 @@
 //! `performance_schema.host_cache`, and the table of the plugin `CONNECTION_CONTROL_FAILED_LOGIN_ATTEMPTS`.
 
 use crate::{Context, Row, datetime, text, uint};
+use types::codes::*;
 use types::{Result, Value, err};
 
 /// Counters of `host_cache`, in its order.
@@ -58,7 +59,7 @@ pub(crate) fn host_cache(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
 /// Error 1109 without the plugin, whose table it is.
 pub(crate) fn failed_login_attempts(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     let Some(failed) = cx.source.failed_logins() else {
-        return Err(err!(1109, "CONNECTION_CONTROL_FAILED_LOGIN_ATTEMPTS", "information_schema"));
+        return Err(err!(ER_UNKNOWN_TABLE, "CONNECTION_CONTROL_FAILED_LOGIN_ATTEMPTS", "information_schema"));
     };
     if cx.sees_failed_logins {
         out.extend(failed.into_iter().map(|(name, count)| vec![text(name), uint(count)]));

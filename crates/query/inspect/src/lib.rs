@@ -38,6 +38,7 @@ use engine::Engine;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
+use types::codes::*;
 use types::{Result, Value, err};
 
 /// One line of SHOW PROCESSLIST.
@@ -310,7 +311,7 @@ impl Context {
     pub(crate) fn check_process(&self) -> Result<()> {
         match self.sees_all_processes {
             true => Ok(()),
-            false => Err(err!(1227, "PROCESS")),
+            false => Err(err!(ER_SPECIFIC_ACCESS_DENIED_ERROR, "PROCESS")),
         }
     }
 }

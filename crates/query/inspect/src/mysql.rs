@@ -9,6 +9,7 @@ use crate::{Context, Row, datetime, innodb_statistics, text, uint, word};
 use accounts::{Account, Granted, Lifetime, LockTime, LoginRules, Privileges, Requirement};
 use catalog::Schema;
 use catalog::installed::Installed;
+use types::codes::*;
 use types::collation::CollationId;
 use types::json::{self, Json, Object};
 use types::{DateTime, Result, SqlError, Value};
@@ -152,7 +153,8 @@ fn attributes(account: &Account) -> Result<Value<'static>> {
     let mut all: Vec<(String, Json)> = Vec::new();
     if !account.attribute.is_empty() {
         let metadata = json::parse::parse(account.attribute.as_bytes());
-        let metadata = metadata.map_err(|_| SqlError::new(1105, "the attribute of an account is no JSON"))?;
+        let metadata =
+            metadata.map_err(|_| SqlError::new(ER_UNKNOWN_ERROR, "the attribute of an account is no JSON"))?;
         all.push(("metadata".to_string(), metadata));
     }
     if account.logins != LoginRules::default() {

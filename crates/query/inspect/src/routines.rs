@@ -6,6 +6,7 @@ use crate::{Context, Row, Rows, datetime, maybe, text, uint, word};
 use catalog::routine::{ParameterMode, Routine};
 use catalog::{Column, RoutineKind};
 use sql::print::quote_name;
+use types::codes::*;
 use types::sql_mode::SqlMode;
 use types::{Result, TypeKind, Value, err};
 
@@ -51,7 +52,7 @@ pub fn create_text(routine: &Routine, if_not_exists: bool) -> String {
 /// SHOW CREATE PROCEDURE, SHOW CREATE FUNCTION. Error 1305 also where the session may not know of it.
 pub fn show_create(cx: &Context, schema: &str, kind: RoutineKind, name: &str) -> Result<Rows> {
     let routine = cx.version.routine(schema, kind, name).filter(|r| cx.sees_routine(r));
-    let routine = routine.ok_or_else(|| err!(1305, kind.word(), name))?;
+    let routine = routine.ok_or_else(|| err!(ER_SP_DOES_NOT_EXIST, kind.word(), name))?;
     let shows_text = cx.shows_routine(routine);
     let (title, create) = match routine.kind {
         RoutineKind::Procedure => ("Procedure", "Create Procedure"),

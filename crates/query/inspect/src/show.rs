@@ -9,6 +9,7 @@ use crate::{Context, Row, create_database, create_table, create_view, locks, may
 use catalog::{Schema, Table};
 use std::sync::Arc;
 use types::charset::Charset;
+use types::codes::*;
 use types::collation::CollationId;
 use types::{DataType, Result, SqlError, Value, err};
 
@@ -28,13 +29,13 @@ impl Rows {
 
 fn schema<'c>(cx: &'c Context, name: &str) -> Result<&'c Arc<Schema>> {
     let schema = cx.version.schema(name).filter(|s| (cx.visible)(&s.name, ""));
-    schema.ok_or_else(|| err!(1049, name))
+    schema.ok_or_else(|| err!(ER_BAD_DB_ERROR, name))
 }
 
 fn table<'c>(cx: &'c Context, schema_name: &str, name: &str) -> Result<&'c Arc<Table>> {
-    cx.version.schema(schema_name).ok_or_else(|| err!(1049, schema_name))?;
+    cx.version.schema(schema_name).ok_or_else(|| err!(ER_BAD_DB_ERROR, schema_name))?;
     let table = cx.version.table(schema_name, name).filter(|t| (cx.visible)(&t.schema, &t.name));
-    table.ok_or_else(|| err!(1146, schema_name, name))
+    table.ok_or_else(|| err!(ER_NO_SUCH_TABLE, schema_name, name))
 }
 
 pub fn databases(cx: &Context, like: Option<&str>) -> Rows {
@@ -173,7 +174,7 @@ pub fn create_table_of(cx: &Context, schema_name: &str, name: &str) -> Result<Ro
 /// SHOW CREATE VIEW. Error 1347.
 pub fn create_view_of(cx: &Context, schema_name: &str, name: &str) -> Result<Rows> {
     let table = table(cx, schema_name, name)?;
-    let view = table.view.as_ref().ok_or_else(|| err!(1347, schema_name, name, "VIEW"))?;
+    let view = table.view.as_ref().ok_or_else(|| err!(ER_WRONG_OBJECT, schema_name, name, "VIEW"))?;
     let statement = create_view(table, view, cx.database.as_deref());
     let row = vec![text(&table.name), text(statement), text(&view.client_charset), text(&view.connection_collation)];
     let columns = [
@@ -518,7 +519,7 @@ pub fn engine_status(cx: &Context) -> Rows {
 
 /// Error 1286 for an engine that is not there.
 pub fn unknown_engine(name: &str) -> SqlError {
-    err!(1286, name)
+    err!(ER_UNKNOWN_STORAGE_ENGINE, name)
 }
 
 #[cfg(test)]

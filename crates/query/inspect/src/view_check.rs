@@ -4,6 +4,7 @@ use catalog::schema::eq_name;
 use catalog::{Table, Version};
 use sql::ast::{Expr, Parsed, TableFactor, TableRef};
 use std::collections::BTreeSet;
+use types::codes::*;
 use types::{SqlError, err};
 
 /// Views within views; what goes round in a circle ends here.
@@ -11,7 +12,7 @@ const DEPTH_MAX: usize = 32;
 
 /// 1356 if the view's tables or columns are not all there.
 pub fn invalid_view(version: &Version, table: &Table) -> Option<SqlError> {
-    (!is_valid(version, table, 0)).then(|| err!(1356, table.schema, table.name))
+    (!is_valid(version, table, 0)).then(|| err!(ER_VIEW_INVALID, table.schema, table.name))
 }
 
 /// The tables and views that a view reads, by schema and name.
