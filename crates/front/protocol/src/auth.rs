@@ -24,6 +24,7 @@ use crate::handshake::Scramble;
 use crate::tls::Acceptor;
 use crate::{Algorithm, Capabilities, Connection, Greeting, Login, ReadOutcome, RsaKeys};
 use std::time::{Duration, Instant};
+use types::codes::*;
 use types::{SqlError, err};
 
 /// A password longer than this is refused, as in MySQL.
@@ -143,7 +144,7 @@ impl Connection {
         greeting.put(output.begin(), offered);
         output.end().map_err(|_| LoginError::Gone(ReadOutcome::Broken))?;
         self.set_capabilities(Capabilities::PROTOCOL_41);
-        let bad = |_| refused(1043, "Bad handshake".into(), "");
+        let bad = |_| refused(ER_HANDSHAKE_ERROR, "Bad handshake".into(), "");
         self.read_answer(ends_at)?;
         if let Some(acceptor) = tls
             && Login::is_tls_request(self.packet()).map_err(bad)?
@@ -166,11 +167,15 @@ impl Connection {
         let agreed = Algorithm::agreed(login.capabilities, login.zstd_level);
         let name = agreed.map_or(compress::UNCOMPRESSED, Algorithm::name);
         if !allowed.has(agreed) {
-            return Err(refused(3922, format!("Invalid compression algorithm '{name}'."), &login.user));
+            return Err(refused(
+                ER_WRONG_COMPRESSION_ALGORITHM_CLIENT,
+                format!("Invalid compression algorithm '{name}'."),
+                &login.user,
+            ));
         }
         if matches!(agreed, Some(Algorithm::Zstd(level)) if !Algorithm::is_zstd_level(level)) {
             let message = format!("Invalid zstd compression level for algorithm '{name}'.");
-            return Err(refused(3923, message, &login.user));
+            return Err(refused(ER_WRONG_COMPRESSION_LEVEL_CLIENT, message, &login.user));
         }
         (self.agreed, self.wanted_compression) = (agreed, login.wanted_compression);
         Ok(())
@@ -229,7 +234,7 @@ impl Exchange<'_> {
             if plugin != Plugin::NativePassword {
                 let message = "Client does not support authentication protocol requested by server; consider upgrading \
                                MySQL client";
-                return Err(refused(1251, message.into(), user));
+                return Err(refused(ER_NOT_SUPPORTED_AUTH_MODE, message.into(), user));
             }
         } else if self.switches
             || client_plugin != plugin.name()
@@ -287,7 +292,7 @@ impl Exchange<'_> {
             let Some(keys) = self.keys else { return Ok(false) };
             let pair = match keys.get() {
                 Ok(pair) => pair,
-                Err(e) => return Err(refused(1105, format!("RSA key pair for authentication: {e}"), user)),
+                Err(e) => return Err(refused(ER_UNKNOWN_ERROR, format!("RSA key pair for authentication: {e}"), user)),
             };
             if asks {
                 let out = self.conn.output().begin();
@@ -321,7 +326,10 @@ impl Exchange<'_> {
 
     /// Error 1698: a password has no part in it.
     fn denied_without_password(&self, user: &str) -> LoginError {
-        LoginError::Refused { error: err!(1698, user, self.conn.peer().host()), user: user.to_string() }
+        LoginError::Refused {
+            error: err!(ER_ACCESS_DENIED_NO_PASSWORD_ERROR, user, self.conn.peer().host()),
+            user: user.to_string(),
+        }
     }
 
     fn denied(&self, user: &str, used_password: bool) -> LoginError {
@@ -338,7 +346,7 @@ fn left(ends_at: Instant) -> Duration {
 #[cold]
 pub fn access_denied(user: &str, host: &str, used_password: bool) -> SqlError {
     let using = if used_password { "YES" } else { "NO" };
-    SqlError::new(1045, format!("Access denied for user '{user}'@'{host}' (using password: {using})"))
+    err!(ER_ACCESS_DENIED_ERROR, user, host, using)
 }
 
 #[cold]

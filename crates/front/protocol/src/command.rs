@@ -3,7 +3,8 @@
 use crate::execute::{ExecuteBody, PARAMETER_COUNT_AVAILABLE, Parameter, read_attributes};
 use crate::wire::{Malformed, Reader};
 use crate::{Capabilities, handshake};
-use types::SqlError;
+use types::codes::*;
+use types::{SqlError, err};
 
 /// COM_CHANGE_USER's fields.
 #[derive(Clone, Debug)]
@@ -220,13 +221,13 @@ fn parse_change_user(mut reader: Reader<'_>, capabilities: Capabilities) -> Resu
 /// Error 1047.
 #[cold]
 pub fn unknown_command() -> SqlError {
-    SqlError::new(1047, "Unknown command")
+    err!(ER_UNKNOWN_COM_ERROR)
 }
 
 /// Error 1835.
 #[cold]
 pub fn malformed_packet() -> SqlError {
-    SqlError::new(1835, "Malformed communication packet.")
+    err!(ER_MALFORMED_PACKET)
 }
 
 #[cfg(test)]

@@ -10,7 +10,8 @@ use crate::{Capabilities, HangUp, Output, Peer, Stream};
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use types::SqlError;
+use types::codes::*;
+use types::{SqlError, err};
 
 /// `net_write_timeout` until it is set: a client that takes nothing for so long is gone.
 pub const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
@@ -279,10 +280,10 @@ impl Connection {
     /// The error to tell the client after a failed read, if the protocol allows one. The connection ends either way.
     pub fn read_error(outcome: ReadOutcome) -> Option<SqlError> {
         match outcome {
-            ReadOutcome::TooLarge => Some(SqlError::new(1153, "Got a packet bigger than 'max_allowed_packet' bytes")),
-            ReadOutcome::OutOfOrder => Some(SqlError::new(1156, "Got packets out of order")),
-            ReadOutcome::NotCompressed => Some(SqlError::new(1157, "Couldn't uncompress communication packet")),
-            ReadOutcome::TimedOut => Some(SqlError::new(1159, "Got timeout reading communication packets")),
+            ReadOutcome::TooLarge => Some(err!(ER_NET_PACKET_TOO_LARGE)),
+            ReadOutcome::OutOfOrder => Some(err!(ER_NET_PACKETS_OUT_OF_ORDER)),
+            ReadOutcome::NotCompressed => Some(err!(ER_NET_UNCOMPRESS_ERROR)),
+            ReadOutcome::TimedOut => Some(err!(ER_NET_READ_INTERRUPTED)),
             ReadOutcome::Packet | ReadOutcome::Idle | ReadOutcome::Closed | ReadOutcome::Broken => None,
         }
     }
@@ -291,15 +292,11 @@ impl Connection {
 /// Error 1040.
 #[cold]
 pub fn too_many_connections() -> SqlError {
-    SqlError::new(1040, "Too many connections")
+    err!(ER_CON_COUNT_ERROR)
 }
 
 /// Error 4031: what an idle client is told when its time is up.
 #[cold]
 pub fn idle_for_too_long() -> SqlError {
-    SqlError::new(
-        4031,
-        "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for \
-         configuring this behavior.",
-    )
+    err!(ER_CLIENT_INTERACTION_TIMEOUT)
 }

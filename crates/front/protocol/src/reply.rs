@@ -11,8 +11,9 @@ use crate::wire::{put_lenenc, put_lenenc_bytes};
 use crate::{Capabilities, Column, Output, ServerStatus, binary, text};
 use std::io;
 use types::charset::Charset;
+use types::codes::*;
 use types::collation::CollationId;
-use types::{DataType, SqlError, Value};
+use types::{DataType, SqlError, Value, err};
 
 /// Longest message of an ERR packet, in bytes.
 const MAX_MESSAGE_BYTES: usize = 512;
@@ -247,7 +248,7 @@ impl Output {
     ) -> io::Result<()> {
         let (Ok(parameter_count), Ok(column_count)) = (u16::try_from(parameters.len()), u16::try_from(columns.len()))
         else {
-            return self.error(&SqlError::new(1390, "Prepared statement contains too many placeholders"));
+            return self.error(&err!(ER_PS_MANY_PARAM));
         };
         let shape = self.shape;
         let out = self.begin();
@@ -326,7 +327,7 @@ mod tests {
         let bytes = sent(tracks, |o| o.ok(&off));
         assert!(bytes.ends_with(b"\0\x11\0\x0f\x0aautocommit\x03OFF"), "{bytes:?}");
 
-        let error = SqlError { code: 1096, sqlstate: *b"HY000", message: "No tables used".into() };
+        let error = SqlError { code: ER_NO_TABLES_USED, sqlstate: *b"HY000", message: "No tables used".into() };
         assert_eq!(sent(OLD, |o| o.error(&error)), b"\x17\0\0\0\xff\x48\x04#HY000No tables used");
         assert_eq!(sent(Capabilities::NONE, |o| o.error(&error)), b"\x11\0\0\0\xff\x48\x04No tables used");
         assert_eq!(sent(OLD, |o| o.eof(AUTOCOMMIT, 1)), b"\x05\0\0\0\xfe\x01\0\x02\0");
