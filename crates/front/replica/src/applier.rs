@@ -14,6 +14,7 @@ use binlog::decode::{body_of, code};
 use binlog::event::{Checksum, Header, xa_prepared};
 use std::sync::Arc;
 use std::time::Duration;
+use types::codes::*;
 use types::{SqlError, err};
 
 /// Before a transaction is begun anew that met others' locks in its turn.
@@ -110,7 +111,7 @@ impl Applier {
                 Parking::Evicted(mut seat) => {
                     seat.apply.unpark();
                     self.seat = Some(seat);
-                    return self.failed(job, &err!(1213));
+                    return self.failed(job, &err!(ER_LOCK_DEADLOCK));
                 }
             }
         }
@@ -261,5 +262,5 @@ impl Applier {
 
 /// Errors 1205 and 1213, which another attempt may not meet.
 fn is_temporary(e: &SqlError) -> bool {
-    matches!(e.code, 1205 | 1213)
+    matches!(e.code, ER_LOCK_WAIT_TIMEOUT | ER_LOCK_DEADLOCK)
 }

@@ -6,10 +6,11 @@ use crate::host::{Apply, Origin};
 use binlog::decode::{self, Change, FLAG_IGNORABLE, QueryEvent, RowsEvent, SourceTable, code};
 use binlog::event::{Header, Kind};
 use std::collections::HashMap;
+use types::codes::*;
 use types::{SqlError, err};
 
 /// As the relay log says of itself.
-const CANNOT_READ: u16 = 13_121;
+const CANNOT_READ: u16 = ER_REPLICA_RELAY_LOG_READ_FAILURE;
 
 pub(crate) fn unreadable(e: &binlog::Error) -> SqlError {
     SqlError::new(
@@ -83,10 +84,10 @@ impl Changes {
         let applied = apply.rows(table, &event, header.timestamp);
         applied.map_err(|e| {
             let handler = match e.code {
-                1032 => "; handler error HA_ERR_KEY_NOT_FOUND",
-                1062 => "; handler error HA_ERR_FOUND_DUPP_KEY",
-                1451 => "; handler error HA_ERR_ROW_IS_REFERENCED",
-                1452 => "; handler error HA_ERR_NO_REFERENCED_ROW",
+                ER_KEY_NOT_FOUND => "; handler error HA_ERR_KEY_NOT_FOUND",
+                ER_DUP_ENTRY => "; handler error HA_ERR_FOUND_DUPP_KEY",
+                ER_ROW_IS_REFERENCED_2 => "; handler error HA_ERR_ROW_IS_REFERENCED",
+                ER_NO_REFERENCED_ROW_2 => "; handler error HA_ERR_NO_REFERENCED_ROW",
                 _ => return e,
             };
             let text = format!(
@@ -138,5 +139,5 @@ impl Changes {
 }
 
 pub(crate) fn unsupported(what: &str) -> SqlError {
-    err!(1235, what)
+    err!(ER_NOT_SUPPORTED_YET, what)
 }

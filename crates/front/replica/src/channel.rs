@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use sync::{Condvar, Mutex, Rank};
+use types::codes::*;
 use types::gtid::GtidSet;
 use types::{SqlError, err};
 
@@ -317,7 +318,7 @@ impl Channel {
     pub fn start(self: &Arc<Self>, choice: ThreadChoice, until: &Until) -> Result<bool, SqlError> {
         let mut threads = self.threads.lock();
         if self.config().host.is_empty() {
-            return Err(err!(1200));
+            return Err(err!(ER_BAD_REPLICA));
         }
         let running = self.is_running(&threads);
         let (io, sql) = (choice.io && !running.io, choice.sql && !running.sql);
@@ -328,7 +329,7 @@ impl Channel {
         let spawn = |name: &str, run: fn(&Arc<Channel>)| {
             let channel = Arc::clone(self);
             let thread = std::thread::Builder::new().name(name.to_string()).spawn(move || run(&channel));
-            thread.map_err(|e| SqlError::new(1135, format!("Can't create a new thread (errno {e})")))
+            thread.map_err(|e| SqlError::new(ER_CANT_CREATE_THREAD, format!("Can't create a new thread (errno {e})")))
         };
         if io {
             let mut shared = self.shared.lock();
@@ -362,7 +363,7 @@ impl Channel {
         }
         let made =
             RelayLog::create(&directory, &base, self.host.server_id(), &self.host.version(), self.host.log_keys());
-        let made = made.map_err(|e| SqlError::new(1201, format!("relay log: {e}")))?;
+        let made = made.map_err(|e| SqlError::new(ER_CONNECTION_METADATA, format!("relay log: {e}")))?;
         *self.relay.lock() = Some(Arc::new(made));
         let mut shared = self.shared.lock();
         shared.applied_place = None;

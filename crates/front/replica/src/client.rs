@@ -10,14 +10,8 @@ use std::io::{self, BufReader, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::path::Path;
 use std::time::Duration;
-use types::SqlError;
-
-/// MySQL's errors of clients.
-const CR_CONNECTION_ERROR: u16 = 2003;
-const CR_SERVER_LOST: u16 = 2013;
-const CR_MALFORMED_PACKET: u16 = 2027;
-const CR_SSL_CONNECTION_ERROR: u16 = 2026;
-const CR_AUTH_PLUGIN_ERR: u16 = 2061;
+use types::codes::*;
+use types::{SqlError, err};
 
 const PACKET_MAX: usize = 0xFF_FFFF;
 /// What one event may come to.
@@ -75,7 +69,7 @@ fn lost(e: &io::Error) -> SqlError {
 }
 
 fn malformed(_: Malformed) -> SqlError {
-    SqlError::new(CR_MALFORMED_PACKET, "Malformed packet")
+    err!(CR_MALFORMED_PACKET)
 }
 
 /// The error in an ERR packet.
@@ -244,8 +238,7 @@ impl Connection {
             | Capabilities::PLUGIN_AUTH;
         if config.ssl {
             if !greeting.capabilities.has(Capabilities::SSL) {
-                let text = "SSL connection error: SSL is required but the server doesn't support it";
-                return Err(SqlError::new(CR_SSL_CONNECTION_ERROR, text));
+                return Err(err!(CR_SSL_CONNECTION_ERROR, "SSL is required but the server doesn't support it"));
             }
             flags |= Capabilities::SSL;
         }
@@ -305,10 +298,7 @@ impl Connection {
         if matches!(self.transport.get_ref(), Transport::Tls(_)) {
             return self.send(&[password, &[0]].concat());
         }
-        let failed = |what: &str| {
-            let text = format!("Authentication plugin '{CACHING_SHA2}' reported error: {what}");
-            SqlError::new(CR_AUTH_PLUGIN_ERR, text)
-        };
+        let failed = |what: &str| err!(CR_AUTH_PLUGIN_ERR, CACHING_SHA2, what);
         let key = if !config.public_key_path.is_empty() {
             std::fs::read(&config.public_key_path).map_err(|e| failed(&e.to_string()))?
         } else if config.get_public_key {
@@ -335,7 +325,7 @@ impl Connection {
             "" => Trust::Anybody,
             file => Trust::Authority { file: Path::new(file), name: config.ssl_verify_server_cert },
         };
-        let said = |e| SqlError::new(CR_SSL_CONNECTION_ERROR, format!("SSL connection error: {e}"));
+        let said = |e| err!(CR_SSL_CONNECTION_ERROR, e);
         let secured = connect(stream, &config.host, trust).map_err(said)?;
         *self.transport.get_mut() = Transport::Tls(Box::new(secured));
         Ok(())
@@ -346,11 +336,10 @@ fn dial(config: &SourceConfig, timeout: Duration) -> Result<TcpStream, SqlError>
     let place = format!("{}:{}", config.host, config.port);
     let failed = |e: &io::Error| {
         let number = e.raw_os_error().unwrap_or_default();
-        SqlError::new(CR_CONNECTION_ERROR, format!("Can't connect to MySQL server on '{place}' ({number})"))
+        SqlError::new(CR_CONN_HOST_ERROR, format!("Can't connect to MySQL server on '{place}' ({number})"))
     };
     let addresses = (config.host.as_str(), config.port).to_socket_addrs();
-    let addresses =
-        addresses.map_err(|_| SqlError::new(2005, format!("Unknown MySQL server host '{}' (-2)", config.host)))?;
+    let addresses = addresses.map_err(|_| err!(CR_UNKNOWN_HOST, config.host, -2))?;
     let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
     for address in addresses {
         match TcpStream::connect_timeout(&address, timeout.min(DIAL_TIME)) {

@@ -21,6 +21,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
+use types::codes::*;
 use types::gtid::GtidSet;
 use types::{SqlError, err};
 
@@ -38,7 +39,9 @@ pub(crate) fn run(channel: &Arc<Channel>) {
     let stops = channel.sql_stops();
     // What an order to stop has interrupted is no error.
     ends.1 = true;
-    channel.sql_ended(ended.as_ref().err().filter(|e| !(stops && matches!(e.code, 1317 | 1053))));
+    channel.sql_ended(
+        ended.as_ref().err().filter(|e| !(stops && matches!(e.code, ER_QUERY_INTERRUPTED | ER_SERVER_SHUTDOWN))),
+    );
 }
 
 /// However the thread ends: that is told.
@@ -190,7 +193,8 @@ impl Coordinator<'_> {
             self.channel.sql_interrupt(apply.interrupter());
             self.schedule.add_seat(Seat { id, apply });
         }
-        let failed = |e: std::io::Error| SqlError::new(1135, format!("Can't create a new thread (errno {e})"));
+        let failed =
+            |e: std::io::Error| SqlError::new(ER_CANT_CREATE_THREAD, format!("Can't create a new thread (errno {e})"));
         let reports = self.channel.begin_workers(count);
         // One thread more where transactions are parked: what it does is told as the first worker's.
         let spare = (seats > count).then(|| (reports[0].spare(), Takes::Again));
@@ -388,7 +392,7 @@ impl Coordinator<'_> {
             self.channel.sql_state(SqlState::Delayed);
             self.channel.pause_sql(Duration::from_micros(left.min(500_000)));
         }
-        Err(err!(1317))
+        Err(err!(ER_QUERY_INTERRUPTED))
     }
 
     /// Is something committed that comes later?

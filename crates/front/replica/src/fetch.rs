@@ -2,14 +2,13 @@
 
 use crate::client::Connection;
 use backup::{Frame, Manifest, Request};
-use types::SqlError;
+use types::codes::*;
+use types::{SqlError, err};
 
 const COM_CLONE: u8 = 0x20;
-const DONOR: u16 = 3862;
-const UNEXPECTED: u16 = 3863;
 
 fn unexpected(e: &backup::Error) -> SqlError {
-    SqlError::new(UNEXPECTED, format!("Clone received unexpected response from Donor : {e}."))
+    err!(ER_CLONE_PROTOCOL, e)
 }
 
 /// Gives all frames to `take`; the last one, END, is answered. Errors: the server's; 3862, it is no Clearway; 3863, it answers what is not
@@ -21,9 +20,10 @@ pub fn fetch(
 ) -> Result<Manifest, SqlError> {
     let known = connection.value("SHOW VARIABLES LIKE 'clearway_address_space_size'")?;
     if known.is_none() {
-        let text =
-            format!("Clone Donor Error: {} is no Clearway: its files are of another kind.", connection.server_version);
-        return Err(SqlError::new(DONOR, text));
+        return Err(err!(
+            ER_CLONE_DONOR,
+            format!("{} is no Clearway: its files are of another kind", connection.server_version)
+        ));
     }
     connection.command(COM_CLONE, request.print().as_bytes())?;
     let mut packet = Vec::new();

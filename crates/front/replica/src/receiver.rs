@@ -11,12 +11,13 @@ use binlog::decode::{Head, body_of, code, rotate};
 use binlog::event::{self, Checksum, FLAG_ARTIFICIAL, HEADER_BYTES, Header, Kind, MAGIC};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use types::SqlError;
+use types::{SqlError, err};
+use types::codes::*;
 use types::gtid::{Gtid, GtidSet, Uuid};
 
 /// The thread ended with an error that trying again does not mend.
-const FATAL: u16 = 13_117;
-const FATAL_OF_SOURCE: u16 = 13_114;
+/// MariaDB's: its thread was ended by KILL.
+const ER_CONNECTION_KILLED: u16 = 1927;
 const COM_BINLOG_DUMP: u8 = 0x12;
 const COM_REGISTER_REPLICA: u8 = 0x15;
 const COM_BINLOG_DUMP_GTID: u8 = 0x1E;
@@ -24,7 +25,6 @@ const COM_BINLOG_DUMP_GTID: u8 = 0x1E;
 const SEMI_SYNC: u8 = 0xEF;
 /// Behind it: this event is to be answered.
 const ANSWER: u8 = 1;
-const UNKNOWN_VARIABLE: u16 = 1193;
 /// In the flags of COM_BINLOG_DUMP_GTID: a set follows.
 const THROUGH_GTID: u16 = 4;
 /// Events that are gathered before they are written, while more are there to be read.
@@ -74,7 +74,9 @@ fn receive(channel: &Arc<Channel>) {
                 // A source that is gone is asked again at once, then in its own time.
                 channel.pause_io(Duration::from_millis(100));
             }
-            Err(e) if e.code == FATAL || e.code == FATAL_OF_SOURCE => return channel.io_failed(e),
+            Err(e) if e.code == ER_REPLICA_FATAL_ERROR || e.code == ER_SERVER_SOURCE_FATAL_ERROR_READING_BINLOG => {
+                return channel.io_failed(e);
+            }
             Err(e) => {
                 attempts += 1;
                 let retries = config.retry_count;
@@ -101,22 +103,30 @@ fn receive(channel: &Arc<Channel>) {
 
 /// Lost connections; the source's own errors are final.
 fn is_transient(e: &SqlError) -> bool {
-    matches!(e.code, 2003 | 2005 | 2006 | 2013 | 1053 | 1317 | 1927)
+    matches!(
+        e.code,
+        CR_CONN_HOST_ERROR
+            | CR_UNKNOWN_HOST
+            | CR_SERVER_GONE_ERROR
+            | CR_SERVER_LOST
+            | ER_SERVER_SHUTDOWN
+            | ER_QUERY_INTERRUPTED
+            | ER_CONNECTION_KILLED
+    )
 }
 
 /// The source's error as `Last_IO_Error` tells it.
 fn explained(e: SqlError) -> SqlError {
     match e.code {
-        1236 => {
-            let text = format!("Got fatal error 1236 from source when reading data from binary log: '{}'", e.message);
-            SqlError::new(FATAL_OF_SOURCE, text)
+        ER_SOURCE_FATAL_ERROR_READING_BINLOG => {
+            err!(ER_SERVER_SOURCE_FATAL_ERROR_READING_BINLOG, e.code, e.message)
         }
         _ => e,
     }
 }
 
 fn fatal(text: impl Into<String>) -> SqlError {
-    SqlError::new(FATAL, format!("Fatal error: {}", text.into()))
+    err!(ER_REPLICA_FATAL_ERROR, text.into())
 }
 
 /// What is known of the source before its events come.
@@ -130,7 +140,7 @@ fn now_s() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() as i64
 }
 
-/// Connects, and settles with the source what it has to know. Errors: of the connection; [`FATAL`].
+/// Connects, and settles with the source what it has to know. Errors: of the connection; [`ER_REPLICA_FATAL_ERROR`].
 fn connect(channel: &Arc<Channel>, config: &SourceConfig) -> Result<(Connection, Source), SqlError> {
     let host = &channel.host;
     let mut connection = Connection::open(config, host.net_timeout(), &|cutter| channel.io_cutter(cutter))?;
@@ -183,13 +193,13 @@ fn connect(channel: &Arc<Channel>, config: &SourceConfig) -> Result<(Connection,
 /// Semi-synchronous replication, if the source can.
 fn agree_to_answer(channel: &Channel, c: &mut Connection) -> Result<bool, SqlError> {
     let mut asked = c.value("SELECT @@GLOBAL.rpl_semi_sync_source_enabled");
-    if matches!(&asked, Err(e) if e.code == UNKNOWN_VARIABLE) {
+    if matches!(&asked, Err(e) if e.code == ER_UNKNOWN_SYSTEM_VARIABLE) {
         // As MariaDB and MySQL before 8.0.26 call it.
         asked = c.value("SELECT @@GLOBAL.rpl_semi_sync_master_enabled");
     }
     match asked {
         Ok(_) => c.query("SET @rpl_semi_sync_replica= 1, @rpl_semi_sync_slave= 1").map(|_| true),
-        Err(e) if e.code == UNKNOWN_VARIABLE => {
+        Err(e) if e.code == ER_UNKNOWN_SYSTEM_VARIABLE => {
             channel.host.tell("Source server does not support semi-sync, fallback to asynchronous replication");
             Ok(false)
         }
@@ -247,7 +257,7 @@ fn stream(
         }
         if !connection.event(&mut packet)? {
             receiver.write()?;
-            return Err(SqlError::new(2013, "Lost connection to MySQL server during query"));
+            return Err(err!(CR_SERVER_LOST));
         }
         let (event, is_asked) = match source.answers {
             false => (&packet[1..], false),

@@ -25,6 +25,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use types::SqlError;
+use types::codes::*;
 use types::gtid::GtidSet;
 
 /// A file of the relay log ends behind the transaction that reaches this; so much may wait for the applier.
@@ -419,7 +420,7 @@ fn check(channel: &Arc<Channel>, tell: &mut dyn FnMut(u64)) -> std::result::Resu
         return Err(SqlError::new(status.sql_error.code, text));
     }
     if status.sql == SqlState::Stopped {
-        return Err(SqlError::new(1317, "the applier has ended"));
+        return Err(SqlError::new(ER_QUERY_INTERRUPTED, "the applier has ended"));
     }
     std::thread::sleep(LOOK_AGAIN);
     Ok(())

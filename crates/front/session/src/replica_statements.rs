@@ -11,6 +11,7 @@ use replica::{Channel, Filters, Position, SourceConfig, Status, ThreadChoice, Un
 use sql::ast::{FilterItem, Parsed, ReplicaStatement, SourceValue, Str};
 use std::sync::Arc;
 use std::time::Duration;
+use types::codes::*;
 use types::gtid::{GtidSet, Uuid};
 use types::{DateTime, Result, SqlError, Value, err};
 
@@ -45,7 +46,7 @@ impl Session {
     fn channel(&self, parsed: &Parsed, channel: Option<Str>) -> Result<Option<Arc<Channel>>> {
         let name = Self::channel_name(parsed, channel);
         match self.server.channels.find(&name) {
-            None if !name.is_empty() => Err(err!(3074, name)),
+            None if !name.is_empty() => Err(err!(ER_REPLICA_CHANNEL_DOES_NOT_EXIST, name)),
             found => Ok(found),
         }
     }
@@ -70,7 +71,7 @@ impl Session {
             ReplicaStatement::Start { io, sql, until, credentials, channel } => {
                 let until = until_of(parsed, until)?;
                 if *credentials {
-                    return Err(err!(1235, "START REPLICA with USER and PASSWORD"));
+                    return Err(err!(ER_NOT_SUPPORTED_YET, "START REPLICA with USER and PASSWORD"));
                 }
                 self.start_replica(parsed, ThreadChoice { io: *io, sql: *sql }, &until, *channel)?;
                 Ok(())
@@ -99,15 +100,14 @@ impl Session {
     ) -> Result<()> {
         let channels = self.meant(parsed, channel)?;
         if channels.is_empty() {
-            return Err(err!(1200));
+            return Err(err!(ER_BAD_REPLICA));
         }
         if *until != Until::Never && !choice.sql {
-            let note = "SQL thread is not to be started so UNTIL options are ignored".to_string();
-            self.state.warn("Note", errors::UNTIL_IGNORED, note);
+            self.state.push_warning("Note", err!(ER_UNTIL_COND_IGNORED));
         }
         for channel in channels {
             if !channel.start(choice, until)? {
-                self.state.warn("Note", errors::WAS_RUNNING, errors::was_running(&channel.name));
+                self.state.warn("Note", ER_REPLICA_CHANNEL_WAS_RUNNING, errors::was_running(&channel.name));
             }
         }
         Ok(())
@@ -120,7 +120,7 @@ impl Session {
             stopped.push((String::new(), false));
         }
         for (name, _) in stopped.iter().filter(|(_, ran)| !ran) {
-            self.state.warn("Note", errors::WAS_NOT_RUNNING, errors::was_not_running(name));
+            self.state.warn("Note", ER_REPLICA_CHANNEL_WAS_NOT_RUNNING, errors::was_not_running(name));
         }
         Ok(())
     }
@@ -159,7 +159,7 @@ impl Session {
             return Err(errors::positions_with_auto_position());
         }
         if begin.relay {
-            return Err(err!(1235, "RELAY_LOG_FILE and RELAY_LOG_POS"));
+            return Err(err!(ER_NOT_SUPPORTED_YET, "RELAY_LOG_FILE and RELAY_LOG_POS"));
         }
         let mode = self.server.globals.load().uint(GTID_MODE);
         if config.auto_position && mode != GTID_MODE_ON {
@@ -176,12 +176,12 @@ impl Session {
         };
         if !config.password.is_empty() && !config.ssl && config.password != before.password {
             let note = "Sending passwords in plain text without SSL/TLS is extremely insecure.".to_string();
-            self.state.warn("Note", 1759, note);
+            self.state.warn("Note", ER_INSECURE_PLAIN_TEXT, note);
             let note = "Storing MySQL user name or password information in the connection metadata repository is not secure and is \
                         therefore not recommended. Please consider using the USER and PASSWORD connection options for START REPLICA; \
                         see the 'START REPLICA Syntax' in the MySQL Manual for more information."
                 .to_string();
-            self.state.warn("Note", 1760, note);
+            self.state.warn("Note", ER_INSECURE_CHANGE_SOURCE, note);
         }
         channel.change(config, position, stopped)?;
         self.server.channels.put(&channel);
@@ -230,7 +230,7 @@ struct Given<'p> {
 
 impl Given<'_> {
     fn wrong(&self) -> SqlError {
-        err!(1064)
+        err!(ER_PARSE_ERROR)
     }
 
     fn text(&self) -> Result<String> {
@@ -258,7 +258,7 @@ impl Given<'_> {
 
     fn number(&self, max: u64) -> Result<u64> {
         let n = self.decimal()?;
-        if n < 0.0 || n > max as f64 { Err(err!(1264, "number", 1)) } else { Ok(n as u64) }
+        if n < 0.0 || n > max as f64 { Err(err!(ER_WARN_DATA_OUT_OF_RANGE, "number", 1)) } else { Ok(n as u64) }
     }
 
     fn flag(&self) -> Result<bool> {
@@ -279,7 +279,7 @@ fn change(config: &mut SourceConfig, begin: &mut Begin, word: &str, given: &Give
         "HOST" => {
             config.host = given.text()?;
             if config.host.is_empty() {
-                return Err(SqlError::new(1210, "Incorrect arguments to SOURCE_HOST"));
+                return Err(err!(ER_WRONG_ARGUMENTS, "SOURCE_HOST"));
             }
         }
         "PORT" => config.port = given.number(PORT_MAX)? as u16,
@@ -315,7 +315,7 @@ fn change(config: &mut SourceConfig, begin: &mut Begin, word: &str, given: &Give
         | "TLS_CIPHERSUITES" | "NETWORK_NAMESPACE" => {
             let text = given.text()?;
             if !text.is_empty() {
-                return Err(err!(1235, word));
+                return Err(err!(ER_NOT_SUPPORTED_YET, word));
             }
         }
         "COMPRESSION_ALGORITHMS" => {
@@ -326,7 +326,7 @@ fn change(config: &mut SourceConfig, begin: &mut Begin, word: &str, given: &Give
                 return Err(errors::wrong_algorithms(&text, given.channel));
             }
             if !text.eq_ignore_ascii_case("uncompressed") {
-                return Err(err!(1235, word));
+                return Err(err!(ER_NOT_SUPPORTED_YET, word));
             }
         }
         "ZSTD_COMPRESSION_LEVEL" => {
@@ -334,28 +334,28 @@ fn change(config: &mut SourceConfig, begin: &mut Begin, word: &str, given: &Give
             if !(1..=ZSTD_LEVEL_MAX).contains(&level) {
                 return Err(errors::wrong_level(&given.written(), given.channel));
             }
-            return Err(err!(1235, word));
+            return Err(err!(ER_NOT_SUPPORTED_YET, word));
         }
         "GTID_ONLY" if given.flag()? => return Err(errors::gtid_only(given.channel)),
         "CONNECTION_AUTO_FAILOVER" | "REQUIRE_ROW_FORMAT" | "GTID_ONLY" => {
             if given.flag()? {
-                return Err(err!(1235, word));
+                return Err(err!(ER_NOT_SUPPORTED_YET, word));
             }
         }
         "PRIVILEGE_CHECKS_USER" => match given.value {
             SourceValue::Word(s) if text_of(given.parsed, *s).eq_ignore_ascii_case("NULL") => {}
-            _ => return Err(err!(1235, word)),
+            _ => return Err(err!(ER_NOT_SUPPORTED_YET, word)),
         },
         "REQUIRE_TABLE_PRIMARY_KEY_CHECK" => match given.value {
             SourceValue::Word(s) if text_of(given.parsed, *s).eq_ignore_ascii_case("STREAM") => {}
-            _ => return Err(err!(1235, word)),
+            _ => return Err(err!(ER_NOT_SUPPORTED_YET, word)),
         },
         "ASSIGN_GTIDS_TO_ANONYMOUS_TRANSACTIONS" => match given.value {
             SourceValue::Word(s) if text_of(given.parsed, *s).eq_ignore_ascii_case("OFF") => {}
             SourceValue::Text(s) if Uuid::parse(&text_of(given.parsed, *s)).is_none() => {
-                return Err(err!(1525, "UUID", text_of(given.parsed, *s)));
+                return Err(err!(ER_WRONG_VALUE, "UUID", text_of(given.parsed, *s)));
             }
-            _ => return Err(err!(1235, word)),
+            _ => return Err(err!(ER_NOT_SUPPORTED_YET, word)),
         },
         "RELAY_LOG_FILE" => begin.relay |= given.text().map(|_| true)?,
         "RELAY_LOG_POS" => begin.relay |= given.number(u64::MAX).map(|_| true)?,
@@ -378,7 +378,7 @@ fn until_of(parsed: &Parsed, said: &[(Str, Option<SourceValue>)]) -> Result<Unti
         let given = Given { parsed, value, channel: "" };
         let set = || {
             let text = given.text()?;
-            GtidSet::parse(&text).ok_or_else(|| err!(1772, text))
+            GtidSet::parse(&text).ok_or_else(|| err!(ER_MALFORMED_GTID_SET_SPECIFICATION, text))
         };
         match word.strip_prefix("SOURCE_").or_else(|| word.strip_prefix("MASTER_")).unwrap_or(&word) {
             "LOG_FILE" => source.0 = Some(given.text()?),
@@ -402,23 +402,23 @@ fn until_of(parsed: &Parsed, said: &[(Str, Option<SourceValue>)]) -> Result<Unti
 fn set_filter(filters: &mut Filters, word: &str, items: &[FilterItem], parsed: &Parsed) -> Result<()> {
     let name = |item: &FilterItem| match item {
         FilterItem::Name(name) if name.schema.is_none() => Ok(parsed.name(name.name).to_string()),
-        _ => Err(err!(1064)),
+        _ => Err(err!(ER_PARSE_ERROR)),
     };
     let table = |item: &FilterItem| match item {
         FilterItem::Name(name) => {
-            let schema = name.schema.ok_or_else(|| err!(1064))?;
+            let schema = name.schema.ok_or_else(|| err!(ER_PARSE_ERROR))?;
             Ok(format!("{}.{}", parsed.name(schema), parsed.name(name.name)))
         }
-        _ => Err(err!(1064)),
+        _ => Err(err!(ER_PARSE_ERROR)),
     };
     let pattern = |item: &FilterItem| match item {
         FilterItem::Pattern(s) if text_of(parsed, *s).contains('.') => Ok(text_of(parsed, *s)),
         FilterItem::Pattern(_) => Err(errors::wrong_table_pattern()),
-        _ => Err(err!(1064)),
+        _ => Err(err!(ER_PARSE_ERROR)),
     };
     let pair = |item: &FilterItem| match item {
         FilterItem::Pair(from, to) => Ok((parsed.name(*from).to_string(), parsed.name(*to).to_string())),
-        _ => Err(err!(1064)),
+        _ => Err(err!(ER_PARSE_ERROR)),
     };
     fn all<T>(items: &[FilterItem], read: impl Fn(&FilterItem) -> Result<T>) -> Result<Vec<T>> {
         items.iter().map(read).collect()
@@ -431,7 +431,7 @@ fn set_filter(filters: &mut Filters, word: &str, items: &[FilterItem], parsed: &
         "REPLICATE_WILD_DO_TABLE" => filters.wild_do_table = all(items, pattern)?,
         "REPLICATE_WILD_IGNORE_TABLE" => filters.wild_ignore_table = all(items, pattern)?,
         "REPLICATE_REWRITE_DB" => filters.rewrite_db = all(items, pair)?,
-        _ => return Err(err!(1064)),
+        _ => return Err(err!(ER_PARSE_ERROR)),
     }
     Ok(())
 }

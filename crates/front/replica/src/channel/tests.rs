@@ -249,7 +249,7 @@ fn who_panics_after_a_commit_has_it_neither_repeated_nor_lost() {
         assert!(channel.start(sql, &Until::Never).unwrap());
         until(|| channel.status().sql == SqlState::Stopped);
         let told = channel.status().sql_error;
-        assert!(told.code == 1756 && told.text.ends_with("a worker has panicked."), "{told:?}");
+        assert!(told.code == ER_MTA_INCONSISTENT_DATA && told.text.ends_with("a worker has panicked."), "{told:?}");
         assert!(kept.lock().committed.contains(&at));
 
         assert!(channel.start(sql, &Until::Never).unwrap());

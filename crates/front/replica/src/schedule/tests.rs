@@ -1,6 +1,7 @@
 use super::*;
 use crate::config::{Done, Filters, Mark};
 use binlog::decode::{QueryEvent, RowsEvent, SourceTable};
+use types::codes::*;
 
 /// A session that does nothing, known by a number.
 struct Idle(u32);
@@ -180,7 +181,7 @@ fn behind_a_failure_nobody_commits() {
     let schedule = schedule(Order::Kept, 4, &[(1, 0, false), (2, 0, false), (3, 0, false)]);
     let [first, second, third] = [1, 2, 3].map(|n| take(&schedule, n));
     assert!(parks(&schedule, 3, third));
-    schedule.fail(2, types::err!(1032, "t"));
+    schedule.fail(2, types::err!(ER_KEY_NOT_FOUND, "t"));
     schedule.give_back(second);
     assert!(nothing(&schedule), "the first one is not over");
     assert!(schedule.committed(1, first).0.is_none());
