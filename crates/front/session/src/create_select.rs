@@ -17,6 +17,7 @@ use run::{Outcome, Prepared};
 use sql::ast::{ColumnDef, CreateTable, KeyDef, Note, OnDuplicate, Parsed, QueryId, TableOptions};
 use std::borrow::Cow;
 use std::sync::Arc;
+use types::codes::*;
 use types::collation::CollationId;
 use types::datatype::DECIMALS_NOT_FIXED;
 use types::sql_mode::SqlMode;
@@ -43,26 +44,26 @@ impl Session {
     pub(crate) fn create_table_select(&mut self, parsed: &Parsed, of: CreateSelect<'_>) -> Result<Outcome> {
         let (schema, name) = self.object(parsed, of.create.name)?;
         if of.keys.iter().any(|k| matches!(k, KeyDef::ForeignKey(_))) {
-            return Err(err!(3978));
+            return Err(err!(ER_FOREIGN_KEY_WITH_ATOMIC_CREATE_SELECT));
         }
         for _ in 0..REPLANS_MAX {
             self.state.clear_conditions();
             self.state.note_parsed(parsed);
             match self.try_create_select(parsed, of, (&schema, &name)) {
-                Err(e) if e.code == 1615 => {}
+                Err(e) if e.code == ER_NEED_REPREPARE => {}
                 other => return other,
             }
         }
-        Err(err!(1615))
+        Err(err!(ER_NEED_REPREPARE))
     }
 
     /// Error 1615: a table of the query was changed by others between planning and locking.
     fn try_create_select(&mut self, parsed: &Parsed, of: CreateSelect<'_>, to: (&str, &str)) -> Result<Outcome> {
         let version = self.dictionary();
         let (values, types) = self.bound_values();
-        let collation = version.schema(to.0).ok_or_else(|| err!(1049, to.0))?.default_collation;
+        let collation = version.schema(to.0).ok_or_else(|| err!(ER_BAD_DB_ERROR, to.0))?.default_collation;
         if version.base_table(to.0, to.1).is_some() {
-            return Err(err!(1050, to.1));
+            return Err(err!(ER_TABLE_EXISTS_ERROR, to.1));
         }
         let planned = Prepared::of_query(parsed, of.query, &version, &mut self.state, &types);
         let planned = planned.map_err(|e| self.denied_or(parsed, e))?;
@@ -78,8 +79,7 @@ impl Session {
             self.state.inspect = Some(Box::new(self.inspect_context()));
         }
         for note in deprecated {
-            let (code, message) = note.message(parsed);
-            self.state.warn("Warning", code, message);
+            self.state.push_warning("Warning", note.warning(parsed));
         }
         self.state.single_statement = false;
         let isolation = self.state.vars.hot().isolation;
@@ -89,7 +89,7 @@ impl Session {
             let found = |v: &Version, t: &TableUse| v.base_table(&t.schema, &t.table).map(Arc::as_ptr);
             let mut shared = planned.tables().iter().filter(|t| !t.temporary);
             if shared.any(|t| found(&version, t) != found(ddl.version(), t)) {
-                return Err(err!(1615));
+                return Err(err!(ER_NEED_REPREPARE));
             }
             let table = ddl.create_table(spec)?;
             if state.log_text.is_some() {
@@ -111,7 +111,7 @@ impl Session {
 /// Error 1746: the query locks rows exclusively.
 pub(crate) fn refuse_exclusive(planned: &Prepared, made: &str) -> Result<()> {
     match planned.tables().iter().find(|t| t.for_update) {
-        Some(t) => Err(err!(1746, t.table, made)),
+        Some(t) => Err(err!(ER_CANT_UPDATE_TABLE_IN_CREATE_TABLE_SELECT, t.table, made)),
         None => Ok(()),
     }
 }
@@ -139,10 +139,10 @@ pub(crate) fn made_columns(version: &Version, outputs: &[ColumnMeta], mode: SqlM
     let mut columns: Vec<Column> = Vec::with_capacity(outputs.len());
     for output in outputs {
         if output.name.chars().count() > catalog::NAME_CHARS_MAX {
-            return Err(err!(1166, output.name));
+            return Err(err!(ER_WRONG_COLUMN_NAME, output.name));
         }
         if columns.iter().any(|c| eq_name(&c.name, &output.name)) {
-            return Err(err!(1060, output.name));
+            return Err(err!(ER_DUP_FIELDNAME, output.name));
         }
         columns.push(made_column(version, output, mode));
     }

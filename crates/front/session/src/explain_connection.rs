@@ -6,6 +6,7 @@ use crate::run::{is_planned, lexer_mode, parse_error};
 use protocol::{Output, RowFormat};
 use run::Outcome;
 use sql::ast::{Explain, ExplainFormat, ExplainTarget, Statement};
+use types::codes::*;
 use types::{Result, SqlError, Value, err};
 
 impl Session {
@@ -13,10 +14,10 @@ impl Session {
     pub(crate) fn explain_connection(&mut self, explain: &Explain, out: &mut Output) -> Result<Done> {
         let ExplainTarget::Connection(id) = explain.target else { unreachable!("the rest is planned") };
         if explain.analyze {
-            return Err(err!(1235, "EXPLAIN ANALYZE FOR CONNECTION"));
+            return Err(err!(ER_NOT_SUPPORTED_YET, "EXPLAIN ANALYZE FOR CONNECTION"));
         }
         let process = self.server.processes.list().into_iter().find(|p| p.id == id);
-        let process = process.ok_or_else(|| err!(1094, id))?;
+        let process = process.ok_or_else(|| err!(ER_NO_SUCH_THREAD, id))?;
         // Of a session that runs nothing there is nothing to hide.
         let Some(text) = process.info else {
             self.ok(out, &Outcome::default())?;
@@ -24,7 +25,7 @@ impl Session {
         };
         if self.state.login_name() != process.user {
             let account = &self.access().account().name;
-            let denied = |_| err!(1045, account.user, account.host, self.used_password());
+            let denied = |_| err!(ER_ACCESS_DENIED_ERROR, account.user, account.host, self.used_password());
             self.need(Action::ExplainOthers).map_err(denied)?;
         }
         let verb = match explain.format {
@@ -43,7 +44,7 @@ impl Session {
     fn explain_text(&mut self, text: &str, out: &mut Output) -> Result<Done> {
         let parsed = sql::parse(text.as_bytes(), lexer_mode(self.state.sql_mode)).map_err(|e| match e.code() {
             // Another kind of statement, or several.
-            sql::SYNTAX => not_explainable(),
+            ER_PARSE_ERROR => not_explainable(),
             _ => parse_error(e),
         })?;
         if !matches!(parsed.statement, Statement::Explain(_)) || !is_planned(&parsed.statement) {
@@ -56,5 +57,5 @@ impl Session {
 }
 
 fn not_explainable() -> SqlError {
-    SqlError::new(3012, "EXPLAIN FOR CONNECTION command is supported only for SELECT/UPDATE/INSERT/DELETE/REPLACE")
+    err!(ER_EXPLAIN_NOT_SUPPORTED)
 }

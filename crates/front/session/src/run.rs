@@ -33,6 +33,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use types::codes::*;
 use types::{Charset, DataType, Decimal, Result, SqlError, TypeKind, Value, err};
 
 const READ_ONLY: VarId = id("read_only");
@@ -203,13 +204,13 @@ impl Session {
         loop {
             let (parsed, tail) = match sql::parse_next(rest, lexer_mode(self.state.sql_mode)) {
                 // A comment alone does nothing, and that is no error.
-                Err(e) if e.code() == sql::EMPTY_QUERY && !is_bare(rest) => {
+                Err(e) if e.code() == ER_EMPTY_QUERY && !is_bare(rest) => {
                     observe::increment(self.com("empty_query"));
                     self.ok(out, &Outcome::default())?;
                     return Ok(Done::Answered);
                 }
                 Err(e) => {
-                    if e.code() == sql::EMPTY_QUERY {
+                    if e.code() == ER_EMPTY_QUERY {
                         observe::increment(self.com("empty_query"));
                     }
                     return Err(self.unread(parse_error(e)));
@@ -218,8 +219,9 @@ impl Session {
             };
             if !tail.is_empty() && !multi {
                 // The one statement ends at its `;`: what follows is a syntax error, as in MySQL.
-                let error =
-                    sql::parse(rest, lexer_mode(self.state.sql_mode)).err().map_or_else(|| err!(1064), parse_error);
+                let error = sql::parse(rest, lexer_mode(self.state.sql_mode))
+                    .err()
+                    .map_or_else(|| err!(ER_PARSE_ERROR), parse_error);
                 return Err(self.unread(error));
             }
             self.refuse_dictionary(&parsed).map_err(|e| self.unread(e))?;
@@ -332,7 +334,10 @@ impl Session {
                 LiteralKind::Decimal => Value::Decimal(Decimal::parse(bytes).0),
                 LiteralKind::Float => {
                     let number = std::str::from_utf8(bytes).ok().and_then(|s| s.parse().ok());
-                    Value::Double(number.ok_or_else(|| err!(1367, "double", String::from_utf8_lossy(bytes)))?)
+                    Value::Double(
+                        number
+                            .ok_or_else(|| err!(ER_ILLEGAL_VALUE_FOR_TYPE, "double", String::from_utf8_lossy(bytes)))?,
+                    )
                 }
                 LiteralKind::String => {
                     let source = &text[literal.start as usize + 1..literal.end as usize - 1];
@@ -438,7 +443,7 @@ impl Session {
     /// MySQL opens all tables before it looks for any column: 1054 becomes 1146 where a table is missing too.
     #[cold]
     fn missing_table(&self, parsed: &Parsed, version: &Version, error: SqlError) -> SqlError {
-        if error.code != 1054 {
+        if error.code != ER_BAD_FIELD_ERROR {
             return error;
         }
         for reference in parsed.table_refs() {
@@ -446,7 +451,7 @@ impl Session {
             let Ok((schema, table)) = self.object(parsed, factor.name) else { return error };
             let is_common = factor.name.schema.is_none() && parsed.has_common_table(&table);
             if !is_common && version.schema(&schema).is_some() && version.table(&schema, &table).is_none() {
-                return err!(1146, schema, table);
+                return err!(ER_NO_SUCH_TABLE, schema, table);
             }
         }
         error
@@ -725,7 +730,7 @@ impl Session {
             // The statement's tables are pinned in this version; what is not pinned may be newer, and is refused later.
             self.transaction.snapshot_at = self.catalog.peek().number;
         }
-        if readable_since > self.transaction.snapshot_at { Err(err!(1412)) } else { Ok(()) }
+        if readable_since > self.transaction.snapshot_at { Err(err!(ER_TABLE_DEF_CHANGED)) } else { Ok(()) }
     }
 
     /// A query may run for `max_execution_time` from now on. [`Session::end_deadline`] follows.
@@ -749,7 +754,7 @@ impl Session {
             self.entry.deadline(0);
             // Relaxed: a hint, as above.
             self.server.deadlines.fetch_sub(1, Ordering::Relaxed);
-            if error.is_some_and(|e| e.code == 3024) {
+            if error.is_some_and(|e| e.code == ER_QUERY_TIMEOUT) {
                 observe::increment(Counter::MaxExecutionTimeExceeded);
             }
         }
@@ -760,7 +765,7 @@ impl Session {
     #[cold]
     fn ends_transaction(&self, error: &SqlError) -> bool {
         catalog::error::ends_transaction(error)
-            || (error.code == 1205 && self.server.globals.load().bool(ROLLBACK_ON_TIMEOUT))
+            || (error.code == ER_LOCK_WAIT_TIMEOUT && self.server.globals.load().bool(ROLLBACK_ON_TIMEOUT))
     }
 
     /// After a statement: ends its transaction in autocommit, waits for what its answer rests on.
@@ -826,7 +831,7 @@ impl Session {
                 return Ok(());
             }
         }
-        Err(err!(1615))
+        Err(err!(ER_NEED_REPREPARE))
     }
 
     /// A statement that did not begin keeps no table.
@@ -848,13 +853,13 @@ impl Session {
         match self.pins.pin(pins, changes, waiting) {
             Ok(pinned) => Ok(pinned && self.catalog.is_current(self.server.catalog.cell())),
             // Nothing was held before this statement, so nothing is lost: all over again.
-            Err(e) if e.code == 1213 && held_nothing && !self.tx.is_active() => {
+            Err(e) if e.code == ER_LOCK_DEADLOCK && held_nothing && !self.tx.is_active() => {
                 self.pins.release();
                 Ok(false)
             }
             Err(e) => {
                 // Somebody waits for this transaction, so it has to end.
-                if e.code == 1213 {
+                if e.code == ER_LOCK_DEADLOCK {
                     self.rollback_all();
                 }
                 Err(e)
@@ -877,7 +882,7 @@ impl Session {
                 next.unwrap_or(self.state.vars.hot().read_only)
             }
         };
-        if read_only { Err(err!(1792)) } else { Ok(()) }
+        if read_only { Err(err!(ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION)) } else { Ok(()) }
     }
 
     /// Error 1290 while `read_only` or `super_read_only` is on.
@@ -892,10 +897,10 @@ impl Session {
             let globals = self.server.globals.load();
             let admin = self.need(Action::WriteWhileReadOnly).is_ok();
             if globals.bool(SUPER_READ_ONLY) {
-                return Err(err!(1290, "--super-read-only"));
+                return Err(err!(ER_OPTION_PREVENTS_STATEMENT, "--super-read-only"));
             }
             if globals.bool(READ_ONLY) && !admin {
-                return Err(err!(1290, "--read-only"));
+                return Err(err!(ER_OPTION_PREVENTS_STATEMENT, "--read-only"));
             }
         }
         Ok(())

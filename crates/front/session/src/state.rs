@@ -18,6 +18,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use sync::{Cached, LaneId};
+use types::codes::*;
 use types::collation::CollationId;
 use types::sql_mode::SqlMode;
 use types::{DataType, Result, SqlError, TypeKind, Value, err};
@@ -240,7 +241,7 @@ impl State {
     #[inline]
     pub fn note_parsed(&mut self, parsed: &Parsed) {
         for note in parsed.notes() {
-            let (code, message) = note.message(parsed);
+            let SqlError { code, message, .. } = note.warning(parsed);
             self.condition("Warning", code, message);
         }
     }
@@ -424,7 +425,7 @@ impl expr::Env for State {
         let name = name.to_ascii_lowercase();
         let (new, old) = (bytes_of(&value), self.user_vars.get(&name).map_or(0, |(v, _)| bytes_of(v)));
         if self.user_var_bytes + new - old.min(new) > USER_VARIABLE_BYTES_MAX {
-            self.condition("Error", 1105, format!("User variable '{name}' is too large and was not set"));
+            self.condition("Error", ER_UNKNOWN_ERROR, format!("User variable '{name}' is too large and was not set"));
             return;
         }
         self.user_var_bytes = self.user_var_bytes + new - old;
@@ -456,7 +457,7 @@ impl expr::Env for State {
 
     fn may_wait_for_gtids(&self) -> Result<()> {
         match self.server.globals.load().uint(gtid::GTID_MODE) {
-            gtid::MODE_OFF => Err(err!(3062, "WAIT_FOR_EXECUTED_GTID_SET")),
+            gtid::MODE_OFF => Err(err!(ER_GTID_MODE_OFF, "WAIT_FOR_EXECUTED_GTID_SET")),
             _ => Ok(()),
         }
     }

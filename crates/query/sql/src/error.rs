@@ -1,6 +1,8 @@
 //! What a statement that cannot be parsed is answered with.
 
 use std::fmt;
+use types::codes::*;
+use types::{SqlError, err};
 
 /// MySQL's error number, message, and where in the text it struck. Boxed: the good path pays one word for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,20 +25,6 @@ pub enum Ended {
     Memory(sync::memory::Excess),
 }
 
-/// ER_PARSE_ERROR
-pub const SYNTAX: u16 = 1064;
-/// ER_EMPTY_QUERY
-pub const EMPTY_QUERY: u16 = 1065;
-/// ER_STACK_OVERRUN_NEED_MORE: nested deeper than the server follows.
-pub const TOO_DEEP: u16 = 1436;
-/// ER_QUERY_INTERRUPTED
-const INTERRUPTED: u16 = 1317;
-/// ER_INVALID_CHARACTER_STRING: an identifier that is not UTF-8.
-pub const INVALID_CHARACTERS: u16 = 1300;
-
-/// ER_ILLEGAL_USER_VAR: a name of more than 64 characters.
-pub const ILLEGAL_USER_VAR: u16 = 3061;
-
 /// Most bytes of the statement that a message quotes.
 const NEAR_BYTES: usize = 80;
 
@@ -44,6 +32,12 @@ impl ParseError {
     #[cold]
     pub(crate) fn new(code: u16, message: impl Into<String>, offset: usize) -> ParseError {
         ParseError(Box::new(Details { code, message: message.into(), offset, ended: None }))
+    }
+
+    /// `error` at `offset` of the statement.
+    #[cold]
+    pub(crate) fn at(error: SqlError, offset: usize) -> ParseError {
+        ParseError::new(error.code, error.message, offset)
     }
 
     /// 1064 at `offset` of `source`.
@@ -62,17 +56,21 @@ impl ParseError {
             near.truncate(near.trim_end_matches(char::REPLACEMENT_CHARACTER).len());
         }
         let line = 1 + source[..offset].iter().filter(|&&b| b == b'\n').count();
-        let message = format!(
-            "You have an error in your SQL syntax; check the manual that corresponds to your MySQL server version for the \
-             right syntax to use near '{near}' at line {line}"
-        );
-        ParseError::new(SYNTAX, message, offset)
+        ParseError::at(
+            err!(
+                ER_PARSE_ERROR,
+                "You have an error in your SQL syntax; check the manual that corresponds to your MySQL server version for the right syntax to use",
+                near,
+                line
+            ),
+            offset,
+        )
     }
 
     #[cold]
     pub(crate) fn ended(ended: Ended) -> ParseError {
         let message = "Query execution was interrupted".to_string();
-        ParseError(Box::new(Details { code: INTERRUPTED, message, offset: 0, ended: Some(ended) }))
+        ParseError(Box::new(Details { code: ER_QUERY_INTERRUPTED, message, offset: 0, ended: Some(ended) }))
     }
 
     /// It is no mistake of the text.
@@ -82,13 +80,13 @@ impl ParseError {
 
     #[cold]
     pub(crate) fn too_deep(offset: usize) -> ParseError {
-        ParseError::new(TOO_DEEP, "Thread stack overrun: the statement is nested too deeply", offset)
+        ParseError::new(ER_STACK_OVERRUN_NEED_MORE, "Thread stack overrun: the statement is nested too deeply", offset)
     }
 
     /// 1473: SELECTs inside of one another.
     #[cold]
     pub(crate) fn too_many_levels(offset: usize) -> ParseError {
-        ParseError::new(1473, "Too high level of nesting for select", offset)
+        ParseError::at(err!(ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT), offset)
     }
 
     /// MySQL's error number.

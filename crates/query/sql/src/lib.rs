@@ -19,7 +19,7 @@ pub mod print;
 pub mod print_query;
 
 pub use dictionary::kind_of_reserved;
-pub use error::{EMPTY_QUERY, Ended, INVALID_CHARACTERS, ParseError, SYNTAX, TOO_DEEP};
+pub use error::{Ended, ParseError};
 pub use parser::{parse, parse_lifted, parse_next};
 
 /// Switches of `sql_mode` that change how text is read.

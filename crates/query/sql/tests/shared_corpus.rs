@@ -43,7 +43,9 @@ fn every_statement_has_its_outcome() {
             let right = match expect {
                 "ok" | "mysql" if DROPPED.iter().any(|d| line.starts_with(d)) => outcome.is_err(),
                 "ok" | "mysql" => outcome.as_ref().err().is_none_or(|e| e.code() == ER_SP_UNDECLARED_VAR),
-                "old" | "mariadb" | "error" => outcome.as_ref().is_err_and(|e| e.code() == sql::SYNTAX),
+                "old" | "mariadb" | "error" => {
+                    outcome.as_ref().is_err_and(|e| e.code() == types::codes::ER_PARSE_ERROR)
+                }
                 other => panic!("unknown expectation {other}"),
             };
             if !right {

@@ -1,6 +1,8 @@
 //! What a statement says that is deprecated: warnings that come with the text, whatever it means.
 
 use super::{Name, Parsed, Str};
+use types::codes::*;
+use types::{SqlError, err};
 
 /// A deprecated form, found by the parser, in the order in which MySQL finds it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,88 +77,53 @@ pub fn cannot_convert(text: &[u8]) -> String {
 pub const DEPRECATED_SETS: [&str; 5] = ["ucs2", "macroman", "macce", "dec8", "hp8"];
 
 impl Note {
-    /// The warning's number and text.
-    pub fn message(self, parsed: &Parsed) -> (u16, String) {
-        let instead = |old: &str, new: &str| {
-            (1287, format!("'{old}' is deprecated and will be removed in a future release. Please use {new} instead"))
-        };
-        let (code, text) = match self {
-            Note::LossyName(name) => return (1300, cannot_convert(parsed.bytes(name))),
-            Note::Dollar => (
-                1681,
-                "'$ as the first character of an unquoted identifier' is deprecated and will be removed in a future \
-                 release.",
-            ),
-            Note::IntegerWidth => {
-                (1681, "Integer display width is deprecated and will be removed in a future release.")
+    /// The warning of it.
+    pub fn warning(self, parsed: &Parsed) -> SqlError {
+        let instead = |old: &str, new: &str| err!(ER_WARN_DEPRECATED_SYNTAX, old, new);
+        // MySQL has other words for these than the template's.
+        let said = |text: &str| SqlError::new(ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT, text);
+        let lower = |name: Name| parsed.name(name).to_ascii_lowercase();
+        match self {
+            Note::LossyName(name) => SqlError::new(ER_INVALID_CHARACTER_STRING, cannot_convert(parsed.bytes(name))),
+            Note::Dollar => {
+                err!(ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT, "$ as the first character of an unquoted identifier")
             }
-            Note::FloatDigits => (
-                1681,
+            Note::IntegerWidth => said("Integer display width is deprecated and will be removed in a future release."),
+            Note::FloatDigits => said(
                 "Specifying number of digits for floating point data types is deprecated and will be removed in a future \
                  release.",
             ),
-            Note::UnsignedFraction => (
-                1681,
+            Note::UnsignedFraction => said(
                 "UNSIGNED for decimal and floating point data types is deprecated and support for it will be removed in \
                  a future release.",
             ),
-            Note::Zerofill => (
-                1681,
+            Note::Zerofill => said(
                 "The ZEROFILL attribute is deprecated and will be removed in a future release. Use the LPAD function to \
                  zero-pad numbers, or store the formatted numbers in a CHAR column.",
             ),
-            Note::GluedVersion => (
-                4164,
-                "Immediately starting the version comment after the version number is deprecated and may change behavior \
-                 in a future release. Please insert a white-space character after the version number.",
-            ),
-            Note::NestedComment => {
-                (1681, "Nested comment syntax is deprecated and will be removed in a future release.")
-            }
-            Note::National => (
-                3720,
-                "NATIONAL/NCHAR/NVARCHAR implies the character set UTF8MB3, which will be replaced by UTF8MB4 in a future \
-                 release. Please consider using CHAR(x) CHARACTER SET UTF8MB4 in order to be unambiguous.",
-            ),
-            Note::Utf8 => (
-                3719,
-                "'utf8' is currently an alias for the character set UTF8MB3, but will be an alias for UTF8MB4 in a future \
-                 release. Please consider using UTF8MB4 in order to be unambiguous.",
-            ),
-            Note::Utf8mb3Collation(name) => {
-                let name = parsed.name(name).to_ascii_lowercase();
-                let text = format!(
-                    "'{name}' is a collation of the deprecated character set UTF8MB3. Please consider using UTF8MB4 with \
-                     an appropriate collation instead."
-                );
-                return (3778, text);
-            }
-            Note::AssignUserVar => (
-                1287,
+            Note::GluedVersion => err!(ER_WARN_NO_SPACE_VERSION_COMMENT),
+            Note::NestedComment => said("Nested comment syntax is deprecated and will be removed in a future release."),
+            Note::National => err!(ER_DEPRECATED_NATIONAL),
+            Note::Utf8 => err!(ER_DEPRECATED_UTF8_ALIAS),
+            Note::Utf8mb3Collation(name) => err!(ER_WARN_DEPRECATED_UTF8MB3_COLLATION, lower(name)),
+            Note::AssignUserVar => SqlError::new(
+                ER_WARN_DEPRECATED_SYNTAX,
                 "Setting user variables within expressions is deprecated and will be removed in a future release. \
                  Consider alternatives: 'SET variable=expression, ...', or 'SELECT expression(s) INTO variables(s)'.",
             ),
-            Note::Charset(name) => return instead(&parsed.name(name).to_ascii_lowercase(), "utf8mb4"),
-            Note::CollationOf(name, set) => {
-                let name = parsed.name(name).to_ascii_lowercase();
-                let text = format!(
-                    "'{name}' is a collation of the deprecated character set {set}. Please consider using utf8mb4 with an \
-                     appropriate collation instead."
-                );
-                return (4079, text);
-            }
-            Note::Utf8mb3 => return instead("utf8mb3", "utf8mb4"),
-            Note::Year4 => return instead("YEAR(4)", "YEAR"),
+            Note::Charset(name) => instead(&lower(name), "utf8mb4"),
+            Note::CollationOf(name, set) => err!(ER_WARN_DEPRECATED_COLLATION, lower(name), set, "utf8mb4"),
+            Note::Utf8mb3 => instead("utf8mb3", "utf8mb4"),
+            Note::Year4 => instead("YEAR(4)", "YEAR"),
             Note::BinaryAttribute => {
-                return instead("BINARY as attribute of a type", "a CHARACTER SET clause with _bin collation");
+                instead("BINARY as attribute of a type", "a CHARACTER SET clause with _bin collation")
             }
-            Note::Ascii => return instead("ASCII", "CHARACTER SET charset_name"),
-            Note::Unicode => return instead("UNICODE", "CHARACTER SET charset_name"),
-            Note::BinaryExpr => return instead("BINARY expr", "CAST"),
-            Note::PipesOr => return instead("|| as a synonym for OR", "OR"),
-            Note::AndAnd => return instead("&&", "AND"),
-            Note::Bang => return instead("!", "NOT"),
-        };
-        (code, text.to_string())
+            Note::Ascii => instead("ASCII", "CHARACTER SET charset_name"),
+            Note::Unicode => instead("UNICODE", "CHARACTER SET charset_name"),
+            Note::BinaryExpr => instead("BINARY expr", "CAST"),
+            Note::PipesOr => instead("|| as a synonym for OR", "OR"),
+            Note::AndAnd => instead("&&", "AND"),
+            Note::Bang => instead("!", "NOT"),
+        }
     }
 }

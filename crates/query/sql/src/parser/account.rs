@@ -1,9 +1,7 @@
 //! Users, roles, privileges.
 
 use super::*;
-
-/// ER_DUP_ARGUMENT
-const USED_TWICE: u16 = 1225;
+use types::codes::*;
 
 /// Static privileges by their words; longer ones first.
 const PRIVILEGES: &[(&[Kw], &str)] = &[
@@ -326,8 +324,7 @@ impl Parser<'_> {
                     Kw::ISSUER => "ISSUER",
                     _ => "CIPHER",
                 };
-                let message = format!("Option '{word}' used twice in statement");
-                return Err(ParseError::new(USED_TWICE, message, self.tok.start as usize));
+                return Err(ParseError::at(err!(ER_DUP_ARGUMENT, word), self.tok.start as usize));
             }
             *slot = Some(self.text()?);
             let and = self.eat(Kw::AND);

@@ -1,6 +1,7 @@
 //! EXPLAIN, FLUSH, RESET, table maintenance, HANDLER.
 
 use super::*;
+use types::codes::*;
 
 impl Parser<'_> {
     /// EXPLAIN, DESCRIBE, DESC: at the word.
@@ -71,7 +72,7 @@ impl Parser<'_> {
             b"TRADITIONAL" => Ok(ExplainFormat::Traditional),
             _ => {
                 let shown = String::from_utf8_lossy(self.raw(name)).into_owned();
-                Err(ParseError::new(1791, format!("Unknown EXPLAIN format name: '{shown}'"), at))
+                Err(ParseError::at(err!(ER_UNKNOWN_EXPLAIN_FORMAT, shown), at))
             }
         }
     }

@@ -1,6 +1,7 @@
 //! ALTER TABLE and PARTITION BY.
 
 use super::*;
+use types::codes::*;
 
 impl Parser<'_> {
     /// Behind ALTER TABLE.
@@ -346,8 +347,7 @@ impl Parser<'_> {
             self.partition_defs()?;
         } else if matches!(method, Kw::RANGE | Kw::LIST) {
             let kind = if method == Kw::RANGE { "RANGE" } else { "LIST" };
-            let message = format!("For {kind} partitions each partition must be defined");
-            return Err(ParseError::new(1492, message, self.tok.start as usize));
+            return Err(ParseError::at(err!(ER_PARTITIONS_MUST_BE_DEFINED_ERROR, kind), self.tok.start as usize));
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! Data types and column definitions.
 
 use super::*;
+use types::codes::*;
 
 /// CHARACTER SET and friends behind a string type.
 #[derive(Default)]
@@ -205,8 +206,7 @@ impl Parser<'_> {
             Year => {
                 t.length = self.optional_length()?;
                 if t.length.is_some_and(|n| n != 4) {
-                    let message = "Invalid display width. Use YEAR instead.";
-                    return Err(ParseError::new(1818, message, self.tok.start as usize));
+                    return Err(ParseError::at(err!(ER_INVALID_YEAR_COLUMN_LENGTH), self.tok.start as usize));
                 }
                 self.number_attributes(t);
                 if t.length == Some(4) {

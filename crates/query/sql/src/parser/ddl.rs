@@ -1,6 +1,7 @@
 //! CREATE, ALTER, DROP, RENAME, TRUNCATE of databases, tables, indexes and views.
 
 use super::*;
+use types::codes::*;
 
 /// Table options that are kept by name only.
 const OTHER_OPTIONS: &[(Kw, &str)] = &[
@@ -56,7 +57,7 @@ impl Parser<'_> {
                 };
                 if options.read_only.is_some_and(|before| before != read_only) {
                     let message = "Conflicting declarations: 'READ ONLY=0' and 'READ ONLY=1'";
-                    return Err(ParseError::new(1302, message, at as usize));
+                    return Err(ParseError::new(ER_CONFLICTING_DECLARATIONS, message, at as usize));
                 }
                 options.read_only = Some(read_only);
             } else if default {
@@ -222,8 +223,10 @@ impl Parser<'_> {
         let unordered = matches!(index.kind, IndexKind::Fulltext | IndexKind::Spatial)
             || index.options.algorithm == Some(IndexAlgorithm::Hash);
         if unordered && index.parts.iter().any(|p| p.ordered) {
-            let message = "Incorrect usage of spatial/fulltext/hash index and explicit index order";
-            return Err(ParseError::new(1221, message, self.tok.start as usize));
+            return Err(ParseError::at(
+                err!(ER_WRONG_USAGE, "spatial/fulltext/hash index", "explicit index order"),
+                self.tok.start as usize,
+            ));
         }
         Ok(index)
     }
@@ -423,9 +426,10 @@ impl Parser<'_> {
             n @ 1..=65_535 => Ok(OptionValue::Number(n)),
             n => {
                 let line = 1 + self.src[..at].iter().filter(|b| **b == b'\n').count();
-                let message =
-                    format!("The valid range for stats_sample_pages is [1, 65535]. Error near '{n}' at line {line}");
-                Err(ParseError::new(1064, message, at))
+                Err(ParseError::at(
+                    err!(ER_PARSE_ERROR, "The valid range for stats_sample_pages is [1, 65535]. Error", n, line),
+                    at,
+                ))
             }
         }
     }
@@ -509,10 +513,7 @@ impl Parser<'_> {
             b"INSTANT" => Ok(AlterAlgorithm::Instant),
             b"INPLACE" => Ok(AlterAlgorithm::Inplace),
             b"COPY" => Ok(AlterAlgorithm::Copy),
-            other => {
-                let message = format!("Unknown ALGORITHM '{}'", String::from_utf8_lossy(other));
-                Err(ParseError::new(1800, message, at))
-            }
+            other => Err(ParseError::at(err!(ER_UNKNOWN_ALTER_ALGORITHM, String::from_utf8_lossy(other)), at)),
         }
     }
 
@@ -527,10 +528,7 @@ impl Parser<'_> {
             b"NONE" => Ok(AlterLock::None),
             b"SHARED" => Ok(AlterLock::Shared),
             b"EXCLUSIVE" => Ok(AlterLock::Exclusive),
-            other => {
-                let message = format!("Unknown LOCK type '{}'", String::from_utf8_lossy(other));
-                Err(ParseError::new(1801, message, at))
-            }
+            other => Err(ParseError::at(err!(ER_UNKNOWN_ALTER_LOCK, String::from_utf8_lossy(other)), at)),
         }
     }
 

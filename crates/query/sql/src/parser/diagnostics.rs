@@ -1,6 +1,7 @@
 //! SIGNAL, RESIGNAL, GET DIAGNOSTICS.
 
 use super::*;
+use types::codes::*;
 
 impl Parser<'_> {
     /// Behind SIGNAL or RESIGNAL. Errors 1641, 1646.
@@ -13,8 +14,7 @@ impl Parser<'_> {
             false => None,
         };
         if matches!(condition, Some(Condition::Code(_))) {
-            let message = "SIGNAL/RESIGNAL can only use a CONDITION defined with SQLSTATE";
-            return Err(ParseError::new(1646, message, start));
+            return Err(ParseError::at(err!(ER_SIGNAL_BAD_CONDITION_TYPE), start));
         }
         let mut items: Vec<(ConditionItem, ExprId)> = Vec::new();
         if self.eat(Kw::SET) {
@@ -23,8 +23,7 @@ impl Parser<'_> {
                 let item = condition_item(self.tok.kw).filter(|i| *i != ConditionItem::ReturnedSqlstate);
                 let Some(item) = item else { return Err(self.syntax()) };
                 if items.iter().any(|(i, _)| *i == item) {
-                    let message = format!("Duplicate condition information item '{}'", self.tok.kw.spelling());
-                    return Err(ParseError::new(1641, message, start));
+                    return Err(ParseError::at(err!(ER_DUP_SIGNAL_SET, self.tok.kw.spelling()), start));
                 }
                 self.bump();
                 self.expect_tok(Tok::Eq)?;
@@ -66,7 +65,7 @@ impl Parser<'_> {
             false => {
                 let start = self.tok.start as usize;
                 let name = self.name()?;
-                return Err(ParseError::new(1327, format!("Undeclared variable: {}", self.shown(name)), start));
+                return Err(ParseError::at(err!(ER_SP_UNDECLARED_VAR, self.shown(name)), start));
             }
         };
         self.expect_tok(Tok::Eq)?;

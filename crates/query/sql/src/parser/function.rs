@@ -2,6 +2,7 @@
 
 use super::expr::interval_unit_of;
 use super::*;
+use types::codes::*;
 
 impl Parser<'_> {
     /// A column, or a call of a function that the grammar does not know.
@@ -422,7 +423,7 @@ impl Parser<'_> {
                 } else {
                     self.expect_any(&[Kw::GROUP, Kw::TIES])?;
                 }
-                return Err(ParseError::new(1235, "This version of MySQL doesn't yet support 'EXCLUDE'", 0));
+                return Err(ParseError::at(err!(ER_NOT_SUPPORTED_YET, "EXCLUDE"), 0));
             }
             spec.frame = Some(Frame { unit, start, end });
         }
@@ -683,8 +684,7 @@ impl Parser<'_> {
             self.expect_tok(Tok::Comma)?;
             // The flags of filling up, which both are on.
             if self.integer32()? != 0xC0 {
-                let text = "This version of MySQL doesn't yet support 'flags of WEIGHT_STRING but 0xC0'";
-                return Err(ParseError::new(1235, text, 0));
+                return Err(ParseError::at(err!(ER_NOT_SUPPORTED_YET, "flags of WEIGHT_STRING but 0xC0"), 0));
             }
             form = WeightForm::Sized { bytes, characters };
         }

@@ -27,10 +27,12 @@ use crate::SqlMode;
 use crate::ast::*;
 use crate::dictionary::kind_of_reserved;
 use crate::digest::Lifted;
-use crate::error::{self, Ended, ParseError};
+use crate::error::{Ended, ParseError};
 use crate::keywords::Kw;
 use crate::lexer::{self, ESCAPED, Lexer, NON_ASCII, Tok, Token, unescape};
 use program_scope::Builder;
+use types::codes::*;
+use types::err;
 
 pub(crate) type R<T> = Result<T, ParseError>;
 
@@ -130,7 +132,7 @@ pub(crate) struct Parser<'s> {
 impl<'s> Parser<'s> {
     fn new(src: &'s [u8], mode: SqlMode, lifted: &'s [Lifted]) -> R<Parser<'s>> {
         if src.len() > (1 << 30) {
-            return Err(ParseError::new(1153, "Got a packet bigger than 'max_allowed_packet' bytes", 0));
+            return Err(ParseError::at(err!(ER_NET_PACKET_TOO_LARGE), 0));
         }
         let mut lexer = Lexer::new(src, mode);
         let tok = lexer.next_token();
@@ -174,10 +176,8 @@ impl<'s> Parser<'s> {
 
     fn root(&mut self) -> R<Statement> {
         match self.tok.tok {
-            Tok::End => Err(ParseError::new(error::EMPTY_QUERY, "Query was empty", 0)),
-            Tok::Semicolon if self.peek().tok == Tok::End => {
-                Err(ParseError::new(error::EMPTY_QUERY, "Query was empty", 0))
-            }
+            Tok::End => Err(ParseError::at(err!(ER_EMPTY_QUERY), 0)),
+            Tok::Semicolon if self.peek().tok == Tok::End => Err(ParseError::at(err!(ER_EMPTY_QUERY), 0)),
             _ => self.statement(),
         }
     }
@@ -496,8 +496,7 @@ impl<'s> Parser<'s> {
                         shown.push_str(&format!("\\x{b:02X}"));
                     }
                 }
-                let message = format!("Invalid utf8mb4 character string: '{shown}'");
-                Err(ParseError::new(error::INVALID_CHARACTERS, message, token.start as usize))
+                Err(ParseError::at(err!(ER_INVALID_CHARACTER_STRING, "utf8mb4", shown), token.start as usize))
             }
         }
     }
@@ -748,6 +747,5 @@ pub(crate) fn parse_u64(digits: &[u8]) -> Option<u64> {
 
 #[cold]
 fn illegal_user_var(name: &str, token: Token) -> ParseError {
-    let message = format!("User variable name '{name}' is illegal");
-    ParseError::new(error::ILLEGAL_USER_VAR, message, token.start as usize)
+    ParseError::at(err!(ER_ILLEGAL_USER_VAR, name), token.start as usize)
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use std::sync::Arc;
+use types::codes::*;
 
 impl Parser<'_> {
     /// PROCEDURE, FUNCTION or AGGREGATE FUNCTION, behind CREATE [DEFINER = x].
@@ -77,7 +78,7 @@ impl Parser<'_> {
                 builder.program.parameter_count += 1;
                 match builder.declare_variable(&name, data_type, mode) {
                     Some(_) => Ok(()),
-                    None => Err(ParseError::new(1330, format!("Duplicate parameter: {name}"), at)),
+                    None => Err(ParseError::at(err!(ER_SP_DUP_PARAM, name), at)),
                 }
             })?;
         }

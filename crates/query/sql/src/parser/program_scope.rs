@@ -2,6 +2,7 @@
 
 use super::*;
 use std::sync::Arc;
+use types::codes::*;
 
 /// A body in the making.
 pub(crate) struct Builder {
@@ -274,10 +275,13 @@ impl Builder {
     pub fn refuses(&mut self, cursor: bool) -> Option<(u16, &'static str)> {
         let stage = self.innermost().stage;
         match cursor {
-            true if stage > Stage::Cursors => Some((1338, "Cursor declaration after handler declaration")),
-            false if stage > Stage::Variables => {
-                Some((1337, "Variable or condition declaration after cursor or handler declaration"))
+            true if stage > Stage::Cursors => {
+                Some((ER_SP_CURSOR_AFTER_HANDLER, "Cursor declaration after handler declaration"))
             }
+            false if stage > Stage::Variables => Some((
+                ER_SP_VARCOND_AFTER_CURSHNDLR,
+                "Variable or condition declaration after cursor or handler declaration",
+            )),
             _ => None,
         }
     }
@@ -327,17 +331,20 @@ impl Builder {
         let not_in = |what: &str| format!("{what} is not allowed in stored function or trigger");
         let (code, message) = match self.forbidden {
             None => return Ok(()),
-            Some(Forbidden::DynamicSql) => (1336, not_in("Dynamic SQL")),
-            Some(Forbidden::ResultSet) => (1415, format!("Not allowed to return a result set from a {place}")),
-            Some(Forbidden::Autocommit) => {
-                (1445, "Not allowed to set autocommit from a stored function or trigger".to_string())
+            Some(Forbidden::DynamicSql) => (ER_STMT_NOT_ALLOWED_IN_SF_OR_TRG, not_in("Dynamic SQL")),
+            Some(Forbidden::ResultSet) => {
+                (ER_SP_NO_RETSET, format!("Not allowed to return a result set from a {place}"))
             }
+            Some(Forbidden::Autocommit) => (
+                ER_SP_CANT_SET_AUTOCOMMIT,
+                "Not allowed to set autocommit from a stored function or trigger".to_string(),
+            ),
             Some(Forbidden::Commit) => {
                 let message = "Explicit or implicit commit is not allowed in stored function or trigger.";
-                (1422, message.to_string())
+                (ER_COMMIT_NOT_ALLOWED_IN_SF_OR_TRG, message.to_string())
             }
-            Some(Forbidden::Reset) => (1336, not_in("RESET")),
-            Some(Forbidden::Flush) => (1336, not_in("FLUSH")),
+            Some(Forbidden::Reset) => (ER_STMT_NOT_ALLOWED_IN_SF_OR_TRG, not_in("RESET")),
+            Some(Forbidden::Flush) => (ER_STMT_NOT_ALLOWED_IN_SF_OR_TRG, not_in("FLUSH")),
         };
         Err(ParseError::new(code, message, 0))
     }
@@ -369,7 +376,7 @@ impl Parser<'_> {
         let name = self.name()?;
         let name = self.shown(name);
         let found = self.builder().variable(&name);
-        found.ok_or_else(|| ParseError::new(1327, format!("Undeclared variable: {name}"), start))
+        found.ok_or_else(|| ParseError::at(err!(ER_SP_UNDECLARED_VAR, name), start))
     }
 
     /// The number of LIMIT by a variable, which is an integer. Error 1327.

@@ -2,6 +2,7 @@
 
 use super::program_scope::{Forbidden, ScopeKind};
 use super::*;
+use types::codes::*;
 
 const BLOCK_STARTS: [Kw; 4] = [Kw::BEGIN, Kw::LOOP, Kw::WHILE, Kw::REPEAT];
 
@@ -27,7 +28,7 @@ impl Parser<'_> {
             return Err(self.syntax());
         }
         if self.builder().has_label(&label) {
-            return Err(ParseError::new(1309, format!("Redefining label {label}"), start));
+            return Err(ParseError::at(err!(ER_SP_LABEL_REDEFINE, label), start));
         }
         self.block(Some(label))
     }
@@ -87,7 +88,7 @@ impl Parser<'_> {
         let name = self.name()?;
         let name = self.shown(name);
         let is_own = self.builder().label().is_some_and(|label| label.eq_ignore_ascii_case(&name));
-        if is_own { Ok(()) } else { Err(ParseError::new(1310, format!("End-label {name} without match"), start)) }
+        if is_own { Ok(()) } else { Err(ParseError::at(err!(ER_SP_LABEL_MISMATCH, name), start)) }
     }
 
     /// `statement; statement; ...` up to one of `ends`.
@@ -117,7 +118,7 @@ impl Parser<'_> {
                 return Err(ParseError::new(code, message, start));
             }
             if !self.builder().declare_condition(&names[0], condition) {
-                return Err(ParseError::new(1332, format!("Duplicate condition: {}", names[0]), start));
+                return Err(ParseError::at(err!(ER_SP_DUP_COND, names[0]), start));
             }
             return Ok(());
         }
@@ -126,7 +127,7 @@ impl Parser<'_> {
             let query = self.part(|p| {
                 let query = p.query()?;
                 match p.queries[query.index()].into {
-                    Some(_) => Err(ParseError::new(1323, "Cursor SELECT must not have INTO", start)),
+                    Some(_) => Err(ParseError::at(err!(ER_SP_BAD_CURSOR_SELECT), start)),
                     None => Ok(Statement::Query(query)),
                 }
             })?;
@@ -134,7 +135,7 @@ impl Parser<'_> {
                 return Err(ParseError::new(code, message, start));
             }
             if !self.builder().declare_cursor(&names[0], query) {
-                return Err(ParseError::new(1333, format!("Duplicate cursor: {}", names[0]), start));
+                return Err(ParseError::at(err!(ER_SP_DUP_CURS, names[0]), start));
             }
             return Ok(());
         }
@@ -147,7 +148,7 @@ impl Parser<'_> {
         for name in &names {
             let builder = self.builder();
             let Some(local) = builder.declare_variable(name, data_type.clone(), ParameterMode::In) else {
-                return Err(ParseError::new(1331, format!("Duplicate variable: {name}"), start));
+                return Err(ParseError::at(err!(ER_SP_DUP_VAR, name), start));
             };
             match default {
                 None => builder.emit(Op::Clear(local)),
@@ -167,7 +168,7 @@ impl Parser<'_> {
             let condition = p.handler_condition()?;
             match p.builder().handle(&condition) {
                 true => Ok(condition),
-                false => Err(ParseError::new(1413, "Duplicate handler declared in the same block", start)),
+                false => Err(ParseError::at(err!(ER_SP_DUP_HANDLER), start)),
             }
         })?;
         let begun = self.builder().begin_handler(conditions);
@@ -204,7 +205,7 @@ impl Parser<'_> {
         let name = self.name()?;
         let name = self.shown(name);
         let found = self.program.as_ref().and_then(|b| b.condition(&name));
-        found.ok_or_else(|| ParseError::new(1319, format!("Undefined CONDITION: {name}"), start))
+        found.ok_or_else(|| ParseError::at(err!(ER_SP_COND_MISMATCH, name), start))
     }
 
     /// Errors 1407, 1335.
@@ -214,10 +215,7 @@ impl Parser<'_> {
             let number = self.integer()?;
             return match u16::try_from(number) {
                 Ok(code) if code != 0 => Ok(Condition::Code(code)),
-                _ => {
-                    let message = format!("Incorrect CONDITION value: '{number}'");
-                    Err(ParseError::new(1525, message, start))
-                }
+                _ => Err(ParseError::at(err!(ER_WRONG_VALUE, "CONDITION", number), start)),
             };
         }
         self.eat(Kw::VALUE);
@@ -226,7 +224,7 @@ impl Parser<'_> {
         let is_state = bytes.iter().all(|b| b.is_ascii_digit() || b.is_ascii_uppercase()) && !bytes.starts_with(b"00");
         match <[u8; 5]>::try_from(bytes) {
             Ok(state) if is_state => Ok(Condition::State(state)),
-            _ => Err(ParseError::new(1407, format!("Bad SQLSTATE: '{}'", self.shown(text)), start)),
+            _ => Err(ParseError::at(err!(ER_SP_BAD_SQLSTATE, self.shown(text)), start)),
         }
     }
 
@@ -243,7 +241,7 @@ impl Parser<'_> {
                     true => Ok(()),
                     false => {
                         let verb = if iterates { "ITERATE" } else { "LEAVE" };
-                        Err(ParseError::new(1308, format!("{verb} with no matching label: {label}"), start))
+                        Err(ParseError::at(err!(ER_SP_LILABEL_MISMATCH, verb, label), start))
                     }
                 }
             }
@@ -270,7 +268,7 @@ impl Parser<'_> {
                 let start = self.tok.start as usize;
                 self.bump();
                 if !self.builder().is_function() {
-                    return Err(ParseError::new(1313, "RETURN is only allowed in a FUNCTION", start));
+                    return Err(ParseError::at(err!(ER_SP_BADRETURN), start));
                 }
                 let value = self.value_part()?;
                 self.builder().emit(Op::Return(value));
@@ -293,7 +291,7 @@ impl Parser<'_> {
         let name = self.name()?;
         let name = self.shown(name);
         let found = self.builder().cursor(&name);
-        found.ok_or_else(|| ParseError::new(1324, format!("Undefined CURSOR: {name}"), start))
+        found.ok_or_else(|| ParseError::at(err!(ER_SP_CURSOR_MISMATCH, name), start))
     }
 
     fn if_statement(&mut self) -> R<()> {
@@ -426,21 +424,27 @@ impl Parser<'_> {
     fn check_in_program(&mut self, part: PartId, start: u32) -> R<()> {
         use Statement as S;
         let part = &self.program.as_ref().expect("inside of a body").program.parts[part as usize];
-        let not_allowed = |what: &str| {
-            Err(ParseError::new(1314, format!("{what} is not allowed in stored procedures"), start as usize))
-        };
+        let not_allowed = |what: &str| Err(ParseError::at(err!(ER_SP_BADSTATEMENT, what), start as usize));
         let nested = |verb: &str, what: &str, code| {
             let message = format!("Can't {verb} a {what} from within another stored routine");
             Err(ParseError::new(code, message, start as usize))
         };
         let forbidden = match &part.statement {
-            S::CreateRoutine(c) => return nested("create", if c.function { "FUNCTION" } else { "PROCEDURE" }, 1303),
-            S::Unsupported(Unsupported { command: "create_trigger", .. }) => return nested("create", "TRIGGER", 1303),
-            S::AlterRoutine(a) => {
-                return nested("drop or alter", if a.function { "FUNCTION" } else { "PROCEDURE" }, 1357);
+            S::CreateRoutine(c) => {
+                return nested("create", if c.function { "FUNCTION" } else { "PROCEDURE" }, ER_SP_NO_RECURSIVE_CREATE);
             }
-            S::DropProgram { kind: ProgramKind::Function, .. } => return nested("drop or alter", "FUNCTION", 1357),
-            S::DropProgram { kind: ProgramKind::Procedure, .. } => return nested("drop or alter", "PROCEDURE", 1357),
+            S::Unsupported(Unsupported { command: "create_trigger", .. }) => {
+                return nested("create", "TRIGGER", ER_SP_NO_RECURSIVE_CREATE);
+            }
+            S::AlterRoutine(a) => {
+                return nested("drop or alter", if a.function { "FUNCTION" } else { "PROCEDURE" }, ER_SP_NO_DROP_SP);
+            }
+            S::DropProgram { kind: ProgramKind::Function, .. } => {
+                return nested("drop or alter", "FUNCTION", ER_SP_NO_DROP_SP);
+            }
+            S::DropProgram { kind: ProgramKind::Procedure, .. } => {
+                return nested("drop or alter", "PROCEDURE", ER_SP_NO_DROP_SP);
+            }
             S::Use(_) => return not_allowed("USE"),
             S::LockTables(_) => return not_allowed("LOCK"),
             S::UnlockTables => return not_allowed("UNLOCK"),

@@ -1,6 +1,7 @@
 //! Query expressions: WITH, SELECT, VALUES, TABLE, set operations, and the clauses behind them.
 
 use super::*;
+use types::codes::*;
 
 impl Parser<'_> {
     /// SELECT, WITH, TABLE, VALUES ROW: not a parenthesis.
@@ -361,7 +362,7 @@ impl Parser<'_> {
             *option = true;
             self.bump();
             if options.distinct && options.all {
-                return Err(ParseError::new(1221, "Incorrect usage of ALL and DISTINCT", self.tok.start as usize));
+                return Err(ParseError::at(err!(ER_WRONG_USAGE, "ALL", "DISTINCT"), self.tok.start as usize));
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Table references: FROM, and what UPDATE and DELETE join.
 
 use super::*;
+use types::codes::*;
 
 impl Parser<'_> {
     /// `ref, ref, ...`; commas become inner joins.
@@ -170,7 +171,7 @@ impl Parser<'_> {
     fn derived(&mut self, lateral: bool, query: QueryId) -> R<TableId> {
         let at = self.tok.start as usize;
         let Some(alias) = self.table_alias()? else {
-            return Err(ParseError::new(1248, "Every derived table must have its own alias", at));
+            return Err(ParseError::at(err!(ER_DERIVED_MUST_HAVE_ALIAS), at));
         };
         let columns = if self.is(Tok::LParen) { self.paren_names()? } else { Vec::new() };
         Ok(self.add_table(TableRef::Derived { lateral, query, alias, columns }))
@@ -215,7 +216,7 @@ impl Parser<'_> {
         self.expect_tok(Tok::RParen)?;
         let at = self.tok.start as usize;
         let Some(alias) = self.table_alias()? else {
-            return Err(ParseError::new(3667, "Every table function must have an alias", at));
+            return Err(ParseError::at(err!(ER_TF_MUST_HAVE_ALIAS), at));
         };
         Ok(self.add_table(TableRef::JsonTable(Box::new(JsonTable { doc, path, columns, alias }))))
     }
