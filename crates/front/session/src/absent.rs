@@ -7,6 +7,7 @@ use crate::files::files_are_off;
 use crate::needs::Action;
 use expr::Env;
 use sql::ast::{Absent, Parsed};
+use types::codes::*;
 use types::{Result, err};
 
 impl Session {
@@ -20,20 +21,20 @@ impl Session {
                     let (schema, table) = self.object(parsed, *table)?;
                     self.need_on_shared(Action::CacheIndex, &schema, &table)?;
                 }
-                Err(err!(1284, text(name)))
+                Err(err!(ER_UNKNOWN_KEY_CACHE, text(name)))
             }
             // A thread of the crew serves many connections: none is bound to processors for one of them.
             Absent::NewResourceGroup => {
                 self.need(Action::ResourceGroup)?;
-                Err(err!(3658, "Resource Groups", "Thread pool plugin enabled"))
+                Err(err!(ER_FEATURE_UNSUPPORTED, "Resource Groups", "Thread pool plugin enabled"))
             }
             Absent::ImportTable => {
                 self.commit_all()?;
-                self.state.database().ok_or_else(|| err!(1046))?;
+                self.state.database().ok_or_else(|| err!(ER_NO_DB_ERROR))?;
                 self.need(Action::ImportTable)?;
                 Err(match files_are_off(&self.server.globals.load()) {
-                    true => err!(1290, "--secure-file-priv='NULL'"),
-                    false => err!(1235, "IMPORT TABLE"),
+                    true => err!(ER_OPTION_PREVENTS_STATEMENT, "--secure-file-priv='NULL'"),
+                    false => err!(ER_NOT_SUPPORTED_YET, "IMPORT TABLE"),
                 })
             }
             Absent::ResourceGroup { name, sets } => {
@@ -41,13 +42,13 @@ impl Session {
                 let name = text(name);
                 Err(match inspect::RESOURCE_GROUPS.iter().any(|group| name.eq_ignore_ascii_case(group)) {
                     // These two there are, and they stay as they are.
-                    true => err!(3658, "Resource Groups", "Thread pool plugin enabled"),
-                    false => err!(3651, name),
+                    true => err!(ER_FEATURE_UNSUPPORTED, "Resource Groups", "Thread pool plugin enabled"),
+                    false => err!(ER_RESOURCE_GROUP_NOT_EXISTS, name),
                 })
             }
             Absent::Tablespace(name) => {
                 self.need(Action::CreateTablespace)?;
-                Err(err!(3510, text(name)))
+                Err(err!(ER_TABLESPACE_MISSING_WITH_NAME, text(name)))
             }
             Absent::Program(kind, name) => {
                 self.missing_program(parsed, kind, false, name)?;

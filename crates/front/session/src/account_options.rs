@@ -4,6 +4,7 @@ use crate::command::Session;
 use accounts::{AccountName, Lifetime, LockTime, Plugin, Privileges, Requirement, password};
 use expr::Env;
 use sql::ast::{AccountOptions, Auth, AuthSecret, Limited, Parsed, PasswordExpire, Require, Str, UserSpec};
+use types::codes::*;
 use types::json::{Json, parse};
 use types::{Result, SqlError, err};
 
@@ -41,10 +42,14 @@ impl Session {
         if let Some(plugin) = plugin {
             let name = String::from_utf8_lossy(parsed.bytes(*plugin)).into_owned();
             let loaded = |p: &Plugin| self.server.accounts.has_plugin(*p);
-            let plugin = Plugin::by_name(&name).filter(loaded).ok_or_else(|| err!(1524, name))?;
+            let plugin = Plugin::by_name(&name).filter(loaded).ok_or_else(|| err!(ER_PLUGIN_IS_NOT_LOADED, name))?;
             let changes = plugin != account.plugin;
             if changes && spec.retain_current {
-                return Err(err!(3894, account.name.user, account.name.host));
+                return Err(err!(
+                    ER_PASSWORD_CANNOT_BE_RETAINED_ON_PLUGIN_CHANGE,
+                    account.name.user,
+                    account.name.host
+                ));
             }
             // Another plugin has other passwords: it begins with none, and so it does where none is given.
             if changes || *secret == AuthSecret::None {
@@ -81,11 +86,8 @@ impl Session {
         if spec.retain_current {
             let AccountName { user, host } = &account.name;
             let plugin = account.plugin.name();
-            let text = format!(
-                "RETAIN CURRENT PASSWORD ignored for user '{user}'@'{host}' as its authentication plugin {plugin} does not support \
-                 multiple passwords."
-            );
-            self.state.warn("Warning", 13_294, text);
+            self.state
+                .push_warning("Warning", err!(ER_WARNING_RETAIN_CURRENT_PASSWORD_CLAUSE_VOID, user, host, plugin));
         }
         match secret {
             AuthSecret::Hash(text) => account.set_hash(parsed.bytes(text), password::now_s())?,
@@ -103,8 +105,8 @@ impl Session {
     pub(crate) fn no_factor(&self, parsed: &Parsed, factor: &Auth, number: usize, statement: &str) -> SqlError {
         let name = factor.plugin.map_or(String::new(), |p| String::from_utf8_lossy(parsed.bytes(p)).into_owned());
         match Plugin::by_name(&name).filter(|p| self.server.accounts.has_plugin(*p)) {
-            Some(plugin) => err!(4052, plugin.name(), number, statement),
-            None => err!(1524, name),
+            Some(plugin) => err!(ER_INVALID_MFA_PLUGIN_SPECIFIED, plugin.name(), number, statement),
+            None => err!(ER_PLUGIN_IS_NOT_LOADED, name),
         }
     }
 
@@ -126,10 +128,10 @@ impl Session {
         if new.retain_current {
             let AccountName { user, host } = &account.name;
             if account.auth_string.is_empty() {
-                return Err(err!(3878, user, host));
+                return Err(err!(ER_SECOND_PASSWORD_CANNOT_BE_EMPTY, user, host));
             }
             if password.is_empty() {
-                return Err(err!(3895, user, host));
+                return Err(err!(ER_CURRENT_PASSWORD_CANNOT_BE_RETAINED, user, host));
             }
             account.second_auth = account.auth_string.clone();
         }
@@ -148,13 +150,17 @@ impl Session {
     fn check_current(&self, account: &accounts::Account, replace: Option<&[u8]>, new: &[u8]) -> Result<()> {
         let own = self.access().account().name == account.name;
         match replace {
-            Some(_) if !own => Err(err!(3893)),
-            Some(current) if !account.proves(current) => Err(err!(3891)),
+            Some(_) if !own => Err(err!(ER_CURRENT_PASSWORD_NOT_REQUIRED)),
+            Some(current) if !account.proves(current) => Err(err!(ER_INCORRECT_CURRENT_PASSWORD)),
             Some(current) => self.check_changed(current, new),
             None => {
                 let by_default = self.server.accounts.directory().policy().require_current;
                 let required = own && account.rules.require_current.unwrap_or(by_default);
-                if required && !self.access().global().has(Privileges::CREATE_USER) { Err(err!(3892)) } else { Ok(()) }
+                if required && !self.access().global().has(Privileges::CREATE_USER) {
+                    Err(err!(ER_MISSING_CURRENT_PASSWORD))
+                } else {
+                    Ok(())
+                }
             }
         }
     }
@@ -231,7 +237,7 @@ impl Session {
         if let Some(attribute) = options.attribute {
             match parse::parse(parsed.bytes(attribute)) {
                 Ok(patch @ Json::Object(_)) => patch_attribute(account, patch),
-                _ => return Err(err!(3982)),
+                _ => return Err(err!(ER_INVALID_USER_ATTRIBUTE_JSON)),
             }
         }
         Ok(())
@@ -242,7 +248,7 @@ impl Session {
 pub(crate) fn expire(account: &mut accounts::Account, options: &AccountOptions) -> Result<()> {
     if options.password_expire == Some(PasswordExpire::Now) {
         if !account.plugin.keeps_password() {
-            return Err(err!(3671, account.plugin.name()));
+            return Err(err!(ER_PASSWORD_EXPIRATION_NOT_SUPPORTED_BY_AUTH_METHOD, account.plugin.name()));
         }
         account.password_expired = true;
     }
@@ -260,13 +266,13 @@ fn patch_attribute(account: &mut accounts::Account, patch: Json) {
 }
 
 fn attempts(option: &str, n: u64) -> Result<u16> {
-    if n > ATTEMPTS_MAX { Err(err!(1525, option, n)) } else { Ok(n as u16) }
+    if n > ATTEMPTS_MAX { Err(err!(ER_WRONG_VALUE, option, n)) } else { Ok(n as u16) }
 }
 
 fn days_of(days: u64) -> Result<u16> {
     match u16::try_from(days) {
         Ok(days) if days > 0 => Ok(days),
-        _ => Err(err!(1525, "DAY", days)),
+        _ => Err(err!(ER_WRONG_VALUE, "DAY", days)),
     }
 }
 

@@ -9,6 +9,7 @@ use ddl::rewrite::Rewrite;
 use run::Env;
 use sql::ast::{AlterAlgorithm, AlterLock, ColumnPosition, Parsed};
 use std::sync::Arc;
+use types::codes::*;
 use types::{Result, TypeKind, err};
 
 /// The least that an ALTER TABLE needs, as MySQL sees it: what ALGORITHM and LOCK may ask for.
@@ -143,13 +144,13 @@ impl AlterPlan {
         let algorithm = algorithm.filter(|a| *a != AlterAlgorithm::Default);
         let lock = lock.filter(|l| *l != AlterLock::Default);
         if algorithm == Some(AlterAlgorithm::Instant) && lock.is_some() {
-            return Err(err!(1221, "ALGORITHM=INSTANT", "LOCK=NONE/SHARED/EXCLUSIVE"));
+            return Err(err!(ER_WRONG_USAGE, "ALGORITHM=INSTANT", "LOCK=NONE/SHARED/EXCLUSIVE"));
         }
         if old.temporary {
             // A copy, whatever it is, and nobody to keep out.
             return match algorithm {
-                Some(AlterAlgorithm::Instant) => Err(err!(1845, INSTANT, "ALGORITHM=COPY")),
-                Some(AlterAlgorithm::Inplace) => Err(err!(1845, INPLACE, "ALGORITHM=COPY")),
+                Some(AlterAlgorithm::Instant) => Err(err!(ER_ALTER_OPERATION_NOT_SUPPORTED, INSTANT, "ALGORITHM=COPY")),
+                Some(AlterAlgorithm::Inplace) => Err(err!(ER_ALTER_OPERATION_NOT_SUPPORTED, INPLACE, "ALGORITHM=COPY")),
                 _ => Ok(()),
             };
         }
@@ -218,29 +219,35 @@ impl AlterPlan {
 
     fn check_algorithm(&self, old: &Table, algorithm: Option<AlterAlgorithm>) -> Result<()> {
         match (algorithm, self.work) {
-            (Some(AlterAlgorithm::Instant), Work::Instant) if self.evolves && is_full(old) => Err(err!(4092, old.name)),
+            (Some(AlterAlgorithm::Instant), Work::Instant) if self.evolves && is_full(old) => {
+                Err(err!(ER_INNODB_MAX_ROW_VERSION, old.name))
+            }
             (Some(AlterAlgorithm::Instant), Work::Instant) if self.rebuild => {
                 // Only here: MySQL computes them when they are read.
                 let reason = "values of virtual columns are kept in rows";
-                Err(err!(1846, INSTANT, reason, "ALGORITHM=COPY/INPLACE"))
+                Err(err!(ER_ALTER_OPERATION_NOT_SUPPORTED_REASON, INSTANT, reason, "ALGORITHM=COPY/INPLACE"))
             }
             (Some(AlterAlgorithm::Instant), work) => match work {
                 Work::Instant => Ok(()),
-                Work::Copy(Why::Rule) => Err(err!(1845, INSTANT, "ALGORITHM=COPY")),
+                Work::Copy(Why::Rule) => Err(err!(ER_ALTER_OPERATION_NOT_SUPPORTED, INSTANT, "ALGORITHM=COPY")),
                 Work::Inplace | Work::Copy(Why::Unsaid | Why::Asked) => {
-                    Err(err!(1845, INSTANT, "ALGORITHM=COPY/INPLACE"))
+                    Err(err!(ER_ALTER_OPERATION_NOT_SUPPORTED, INSTANT, "ALGORITHM=COPY/INPLACE"))
                 }
                 Work::Copy(Why::Reason(RETYPED_REASON)) => {
                     let reason = "Need to rebuild the table to change column type";
-                    Err(err!(1846, INSTANT, reason, "ALGORITHM=COPY/INPLACE"))
+                    Err(err!(ER_ALTER_OPERATION_NOT_SUPPORTED_REASON, INSTANT, reason, "ALGORITHM=COPY/INPLACE"))
                 }
                 Work::Locked(reason) | Work::Copy(Why::Reason(reason)) => {
-                    Err(err!(1846, INSTANT, reason, "ALGORITHM=COPY/INPLACE"))
+                    Err(err!(ER_ALTER_OPERATION_NOT_SUPPORTED_REASON, INSTANT, reason, "ALGORITHM=COPY/INPLACE"))
                 }
             },
             (Some(AlterAlgorithm::Inplace), Work::Copy(why)) => match why {
-                Why::Reason(reason) => Err(err!(1846, INPLACE, reason, "ALGORITHM=COPY")),
-                Why::Unsaid | Why::Rule | Why::Asked => Err(err!(1845, INPLACE, "ALGORITHM=COPY")),
+                Why::Reason(reason) => {
+                    Err(err!(ER_ALTER_OPERATION_NOT_SUPPORTED_REASON, INPLACE, reason, "ALGORITHM=COPY"))
+                }
+                Why::Unsaid | Why::Rule | Why::Asked => {
+                    Err(err!(ER_ALTER_OPERATION_NOT_SUPPORTED, INPLACE, "ALGORITHM=COPY"))
+                }
             },
             _ => Ok(()),
         }
@@ -253,24 +260,29 @@ impl AlterPlan {
             && algorithm != Some(AlterAlgorithm::Copy)
             && matches!(lock, Some(AlterLock::None | AlterLock::Shared))
         {
-            return Err(err!(1845, "LOCK=NONE/SHARED", "LOCK=EXCLUSIVE"));
+            return Err(err!(ER_ALTER_OPERATION_NOT_SUPPORTED, "LOCK=NONE/SHARED", "LOCK=EXCLUSIVE"));
         }
         if lock != Some(AlterLock::None) {
             return Ok(());
         }
         match self.work {
-            Work::Copy(Why::Asked | Why::Rule) => {
-                Err(err!(1846, NONE, "COPY algorithm requires a lock", "LOCK=SHARED"))
+            Work::Copy(Why::Asked | Why::Rule) => Err(err!(
+                ER_ALTER_OPERATION_NOT_SUPPORTED_REASON,
+                NONE,
+                "COPY algorithm requires a lock",
+                "LOCK=SHARED"
+            )),
+            Work::Copy(Why::Unsaid) => Err(err!(ER_ALTER_OPERATION_NOT_SUPPORTED, NONE, "LOCK=SHARED")),
+            Work::Copy(Why::Reason(reason)) | Work::Locked(reason) => {
+                Err(err!(ER_ALTER_OPERATION_NOT_SUPPORTED_REASON, NONE, reason, "LOCK=SHARED"))
             }
-            Work::Copy(Why::Unsaid) => Err(err!(1845, NONE, "LOCK=SHARED")),
-            Work::Copy(Why::Reason(reason)) | Work::Locked(reason) => Err(err!(1846, NONE, reason, "LOCK=SHARED")),
             Work::Inplace | Work::Instant => Ok(()),
         }
     }
 
     pub fn position(&self, name: &str) -> Result<usize> {
         let found = self.spec.columns.iter().position(|c| !c.hidden && eq_name(&c.name, name));
-        found.ok_or_else(|| err!(1054, name, self.spec.name))
+        found.ok_or_else(|| err!(ER_BAD_FIELD_ERROR, name, self.spec.name))
     }
 
     pub fn insert(
@@ -297,7 +309,7 @@ impl AlterPlan {
         let new = Column { histogram: None, ..new };
         let taken = |(i, c): (usize, &Column)| i != at && eq_name(&c.name, &new.name);
         if self.spec.columns.iter().enumerate().any(taken) {
-            return Err(err!(1060, new.name));
+            return Err(err!(ER_DUP_FIELDNAME, new.name));
         }
         if !eq_name(&old.name, &new.name) {
             self.refuse_dependents(&old.name)?;
@@ -322,7 +334,7 @@ impl AlterPlan {
         self.fit_prefixes(&new);
         let stored = |c: &Column| c.generated.as_ref().is_none_or(|g| g.stored);
         if stored(&old) != stored(&new) {
-            return Err(err!(3106, "Changing the STORED status"));
+            return Err(err!(ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN, "Changing the STORED status"));
         }
         let (x, y) = (&old.data_type, &new.data_type);
         // How wide an integer is shown is no matter of its rows.
@@ -387,16 +399,20 @@ impl AlterPlan {
         let reads = |text: &str| reads(text, column);
         for other in &self.spec.columns {
             if other.generated.as_ref().is_some_and(|g| reads(&g.expression)) {
-                return Err(if other.hidden { err!(3837, column) } else { err!(3108, column) });
+                return Err(if other.hidden {
+                    err!(ER_DEPENDENT_BY_FUNCTIONAL_INDEX, column)
+                } else {
+                    err!(ER_DEPENDENT_BY_GENERATED_COLUMN, column)
+                });
             }
             if let ColumnDefault::Expression(text) = &other.default
                 && reads(text)
             {
-                return Err(err!(3108, column));
+                return Err(err!(ER_DEPENDENT_BY_GENERATED_COLUMN, column));
             }
         }
         match self.spec.checks.iter().find(|c| reads(&c.expression)) {
-            Some(check) => Err(err!(3959, check.name.as_deref().unwrap_or(""), column)),
+            Some(check) => Err(err!(ER_DEPENDENT_BY_CHECK_CONSTRAINT, check.name.as_deref().unwrap_or(""), column)),
             None => Ok(()),
         }
     }
@@ -404,13 +420,13 @@ impl AlterPlan {
     /// A check of this column alone goes with it. Errors 1091, 1828.
     pub fn drop_column(&mut self, name: &str) -> Result<()> {
         let at = self.spec.columns.iter().position(|c| !c.hidden && eq_name(&c.name, name));
-        let at = at.ok_or_else(|| err!(1091, name))?;
+        let at = at.ok_or_else(|| err!(ER_CANT_DROP_FIELD_OR_KEY, name))?;
         let dropped = self.spec.columns.remove(at);
         self.from.remove(at);
         let alone = |text: &str| columns_of(text).iter().all(|c| eq_name(c, name));
         self.spec.checks.retain(|c| !(reads(&c.expression, name) && alone(&c.expression)));
         if let Some(key) = self.spec.foreign_keys.iter().find(|k| k.columns.iter().any(|c| eq_name(c, name))) {
-            return Err(err!(1828, name, key.name.as_deref().unwrap_or("")));
+            return Err(err!(ER_FK_COLUMN_CANNOT_DROP, name, key.name.as_deref().unwrap_or("")));
         }
         if self.is_in_key(name) {
             self.rebuild(Work::Inplace);
@@ -439,7 +455,7 @@ impl AlterPlan {
         for at in &self.renamed_keys {
             let name = &self.spec.keys[*at].name;
             if self.spec.keys.iter().enumerate().any(|(other, k)| other != *at && k.name == *name) {
-                return Err(err!(1061, name.as_deref().unwrap_or_default()));
+                return Err(err!(ER_DUP_KEYNAME, name.as_deref().unwrap_or_default()));
             }
         }
         std::mem::take(&mut self.dropped_columns).iter().try_for_each(|name| self.refuse_dependents(name))
@@ -518,7 +534,11 @@ impl AlterPlan {
         self.needs(Work::Inplace);
         // There the keys were forgotten when they were made.
         let forgotten = !self.spec.engine.is_transactional();
-        if self.spec.foreign_keys.len() == before && !forgotten { Err(err!(1091, name)) } else { Ok(()) }
+        if self.spec.foreign_keys.len() == before && !forgotten {
+            Err(err!(ER_CANT_DROP_FIELD_OR_KEY, name))
+        } else {
+            Ok(())
+        }
     }
 
     fn check(&self, name: &str) -> Option<usize> {
@@ -527,7 +547,7 @@ impl AlterPlan {
 
     /// Error 3821.
     pub fn drop_check(&mut self, name: &str) -> Result<()> {
-        let at = self.check(name).ok_or_else(|| err!(3821, name))?;
+        let at = self.check(name).ok_or_else(|| err!(ER_CHECK_CONSTRAINT_NOT_FOUND, name))?;
         self.spec.checks.remove(at);
         Ok(())
     }
@@ -538,7 +558,7 @@ impl AlterPlan {
         let keys = self.spec.keys.iter().filter(|k| k.kind != KeyKind::Plain && called(&k.name)).count();
         let foreign = self.spec.foreign_keys.iter().filter(|k| called(&k.name)).count();
         if keys + foreign + usize::from(self.check(name).is_some()) > 1 {
-            return Err(err!(3939, name));
+            return Err(err!(ER_MULTIPLE_CONSTRAINTS_WITH_SAME_NAME, name));
         }
         if self.check(name).is_some() {
             return self.drop_check(name);
@@ -549,13 +569,13 @@ impl AlterPlan {
         let unique = |k: &KeySpec| k.kind != KeyKind::Plain && k.name.as_deref().is_some_and(|n| eq_name(n, name));
         match self.spec.keys.iter().any(unique) {
             true => self.drop_index(name),
-            false => Err(err!(3940, name)),
+            false => Err(err!(ER_CONSTRAINT_NOT_FOUND, name)),
         }
     }
 
     /// ALTER CHECK ... [NOT] ENFORCED. Errors 3821, 3941.
     pub fn enforce(&mut self, name: &str, enforced: bool) -> Result<()> {
-        let at = self.check(name).ok_or_else(|| err!(3821, name))?;
+        let at = self.check(name).ok_or_else(|| err!(ER_CHECK_CONSTRAINT_NOT_FOUND, name))?;
         if enforced && !self.spec.checks[at].enforced {
             self.rebuild(Work::Copy(Why::Rule));
         }
@@ -569,7 +589,7 @@ impl AlterPlan {
         self.shown_keys.push(at);
         let key = &mut self.spec.keys[at];
         if key.kind == KeyKind::Primary && !visible {
-            return Err(err!(3522));
+            return Err(err!(ER_PK_INDEX_CANT_BE_INVISIBLE));
         }
         key.invisible = !visible;
         self.needs(Work::Inplace);
@@ -581,7 +601,7 @@ impl AlterPlan {
         self.spec.keys.retain(|k| k.kind != KeyKind::Primary);
         // In place with a new one.
         self.rebuild(Work::Inplace);
-        if self.spec.keys.len() == before { Err(err!(1091, "PRIMARY")) } else { Ok(()) }
+        if self.spec.keys.len() == before { Err(err!(ER_CANT_DROP_FIELD_OR_KEY, "PRIMARY")) } else { Ok(()) }
     }
 
     pub fn drop_index(&mut self, name: &str) -> Result<()> {
@@ -589,7 +609,7 @@ impl AlterPlan {
             return self.drop_primary();
         }
         let found = self.spec.keys.iter().position(|k| k.name.as_deref().is_some_and(|n| eq_name(n, name)));
-        let key = self.take_key(found.ok_or_else(|| err!(1091, name))?);
+        let key = self.take_key(found.ok_or_else(|| err!(ER_CANT_DROP_FIELD_OR_KEY, name))?);
         for part in &key.parts {
             // The hidden column of an expression goes with its index.
             if let Some(at) = self.spec.columns.iter().position(|c| c.hidden && c.name == part.column) {
@@ -605,9 +625,9 @@ impl AlterPlan {
     }
 
     pub fn rename_index(&mut self, old: &str, new: &str) -> Result<()> {
-        check_name(new, 1280)?;
+        check_name(new, ER_WRONG_NAME_FOR_INDEX)?;
         let at = self.key_as_it_was(old).ok().filter(|at| !self.shown_keys.contains(at));
-        let at = at.ok_or_else(|| err!(1176, old, self.spec.name))?;
+        let at = at.ok_or_else(|| err!(ER_KEY_DOES_NOT_EXITS, old, self.spec.name))?;
         let key = &mut self.spec.keys[at];
         key.name = Some(new.to_string());
         key.for_foreign_key = false;
@@ -623,14 +643,14 @@ impl AlterPlan {
         let is_old = |at: &usize| !self.renamed_keys.contains(at) && !self.added_keys.contains(at);
         let mut keys = self.spec.keys.iter().enumerate().filter(|(at, _)| is_old(at));
         let found = keys.find(|(_, k)| has_name(k)).map(|(at, _)| at);
-        found.ok_or_else(|| err!(1176, name, self.spec.name))
+        found.ok_or_else(|| err!(ER_KEY_DOES_NOT_EXITS, name, self.spec.name))
     }
 
     /// Does it, in the DDL in progress; the table is locked.
     /// How many rows were copied, as MySQL counts them: none when it would have changed the table in place.
     pub fn run(mut self, ddl: &mut Ddl<'_>, old: &Arc<Table>, env: &mut dyn Env) -> Result<u64> {
         if !self.spec.columns.iter().any(|c| !c.hidden) {
-            return Err(err!(1090));
+            return Err(err!(ER_CANT_REMOVE_ALL_FIELDS));
         }
         let renamed_columns = std::mem::take(&mut self.renamed_columns);
         let rename = self.rename.take();
@@ -665,7 +685,7 @@ impl AlterPlan {
             _ => ("datetime", "0000-00-00 00:00:00"),
         };
         let message = format!("Incorrect {what} value: '{zero}' for column '{column}' at row 1");
-        Err(types::SqlError::new(1292, message))
+        Err(types::SqlError::new(ER_TRUNCATED_WRONG_VALUE, message))
     }
 
     /// The table in its new form, with all rows; how many were copied.
@@ -832,8 +852,8 @@ impl AlterPlan {
                 let Some(new) = new_of(*at) else { continue };
                 match change_of_key(&old.columns[*at], new, checks) {
                     KeyChange::None => {}
-                    KeyChange::Values => return Err(err!(1832, old.columns[*at].name, key.name)),
-                    KeyChange::Type => return Err(err!(3780, new.name, parent, key.name)),
+                    KeyChange::Values => return Err(err!(ER_FK_COLUMN_CANNOT_CHANGE, old.columns[*at].name, key.name)),
+                    KeyChange::Type => return Err(err!(ER_FK_INCOMPATIBLE_COLUMNS, new.name, parent, key.name)),
                 }
             }
         }
@@ -843,7 +863,7 @@ impl AlterPlan {
                     let Some(at) = old.column_position(name) else { continue };
                     let Some(new) = new_of(at) else {
                         if checks {
-                            return Err(err!(1829, name, key.name, child.name));
+                            return Err(err!(ER_FK_COLUMN_CANNOT_DROP_CHILD, name, key.name, child.name));
                         }
                         continue;
                     };
@@ -851,9 +871,16 @@ impl AlterPlan {
                         _ if child.id == old.id => {}
                         KeyChange::None => {}
                         KeyChange::Values => {
-                            return Err(err!(1833, name, key.name, format!("{}.{}", child.schema, child.name)));
+                            return Err(err!(
+                                ER_FK_COLUMN_CANNOT_CHANGE_CHILD,
+                                name,
+                                key.name,
+                                format!("{}.{}", child.schema, child.name)
+                            ));
                         }
-                        KeyChange::Type => return Err(err!(3780, child.columns[*own].name, new.name, key.name)),
+                        KeyChange::Type => {
+                            return Err(err!(ER_FK_INCOMPATIBLE_COLUMNS, child.columns[*own].name, new.name, key.name));
+                        }
                     }
                 }
             }

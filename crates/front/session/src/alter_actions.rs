@@ -15,7 +15,7 @@ use plan::column_type::{collation_from, declared_collation};
 use run::Outcome;
 use sql::ast::*;
 use std::sync::Arc;
-use types::error::ER_TOO_LONG_TABLE_COMMENT;
+use types::codes::*;
 use types::{Charset, Result, SqlError, SqlMode, TypeKind, err};
 
 const ONLINE_LOG_BYTES: VarId = id("innodb_online_alter_log_max_size");
@@ -70,14 +70,14 @@ impl Session {
         self.may_refer(parsed, added, &schema)?;
         // Seen before the table is.
         if alter.actions.iter().any(hides_primary_key) {
-            return Err(err!(3522));
+            return Err(err!(ER_PK_INDEX_CANT_BE_INVISIBLE));
         }
         let of_column = |a: &AlterAction| {
             use AlterAction::{AddColumns, ChangeColumn, RenameColumn};
             matches!(a, AddColumns(..) | ChangeColumn { .. } | RenameColumn(..))
         };
         if alter.validation.is_some() && !alter.actions.iter().any(of_column) {
-            return Err(err!(1221, "ALTER", "WITH VALIDATION"));
+            return Err(err!(ER_WRONG_USAGE, "ALTER", "WITH VALIDATION"));
         }
         self.alter(&schema, &name, |session, old, plan| {
             let was = (old.engine, &old.create_options);
@@ -140,10 +140,10 @@ impl Session {
     ) -> Result<Outcome> {
         self.refuse_read_only(schema, name)?;
         let version = self.dictionary();
-        version.schema(schema).ok_or_else(|| err!(1049, schema))?;
-        let table = Arc::clone(version.table(schema, name).ok_or_else(|| err!(1146, schema, name))?);
+        version.schema(schema).ok_or_else(|| err!(ER_BAD_DB_ERROR, schema))?;
+        let table = Arc::clone(version.table(schema, name).ok_or_else(|| err!(ER_NO_SUCH_TABLE, schema, name))?);
         if table.view.is_some() {
-            return Err(err!(1347, schema, name, "BASE TABLE"));
+            return Err(err!(ER_WRONG_OBJECT, schema, name, "BASE TABLE"));
         }
         let mut plan = AlterPlan::new(&table);
         plan.strict = SqlMode(self.state.sql_mode()).is_strict();
@@ -166,7 +166,7 @@ impl Session {
             let old = ddl.lock_to_alter(schema, name, plan.lets)?;
             if old.id != table.id || old.version != table.version {
                 // Another DDL came between: the plan was made for another table.
-                return Err(err!(1412));
+                return Err(err!(ER_TABLE_DEF_CHANGED));
             }
             plan.run(ddl, &old, state)
         };
@@ -226,7 +226,7 @@ impl Session {
                 for def in columns {
                     let (column, keys) = self.column(parsed, def, plan.spec.default_collation, &names, false)?;
                     if plan.spec.columns.iter().any(|c| eq_name(&c.name, &column.name)) {
-                        return Err(err!(1060, column.name));
+                        return Err(err!(ER_DUP_FIELDNAME, column.name));
                     }
                     self.add_column(&column, plan);
                     plan.insert(parsed, column, None, position)?;
@@ -269,7 +269,7 @@ impl Session {
                 let at = plan.position(&name(*column))?;
                 plan.spec.columns[at].invisible = !visible;
                 if plan.spec.columns.iter().all(|c| c.hidden || c.invisible) {
-                    return Err(err!(4028));
+                    return Err(err!(ER_TABLE_MUST_HAVE_A_VISIBLE_COLUMN));
                 }
             }
             AlterAction::ChangeColumn { old, column, position } => {
@@ -338,18 +338,18 @@ impl Session {
             AlterAction::EnableKeys(_) => {
                 plan.switches_keys = true;
                 if plan.spec.engine != StorageEngine::MyIsam {
-                    self.state.warn("Note", 1031, err!(1031, plan.spec.name).message);
+                    self.state.push_warning("Note", err!(ER_ILLEGAL_HA, plan.spec.name));
                 }
             }
             AlterAction::Partition("partition by") => return Err(unsupported("PARTITION BY")),
             // There are none.
-            AlterAction::Partition(_) => return Err(err!(1505)),
+            AlterAction::Partition(_) => return Err(err!(ER_PARTITION_MGMT_ON_NONPARTITIONED)),
             AlterAction::OrderBy(_) => {
                 // A table with a primary key is in its order; others are not kept in any. MySQL copies the rows all the same.
                 plan.rebuild(Work::Copy(Why::Unsaid));
                 self.state.warn(
                     "Warning",
-                    1105,
+                    ER_UNKNOWN_ERROR,
                     "ORDER BY ignored as there is a user-defined clustered index in the table '".to_string()
                         + &plan.spec.name
                         + "'",
@@ -357,8 +357,7 @@ impl Session {
             }
             AlterAction::DiscardTablespace | AlterAction::ImportTablespace => return Err(self.no_tablespace(plan)),
             AlterAction::Secondary(_) => {
-                let message = "Secondary engine operation failed. No secondary engine defined.";
-                return Err(SqlError::new(3889, message));
+                return Err(err!(ER_SECONDARY_ENGINE, "No secondary engine defined"));
             }
         }
         Ok(())
@@ -368,12 +367,12 @@ impl Session {
     fn no_tablespace(&self, plan: &AlterPlan) -> SqlError {
         let (schema, name) = (&plan.spec.schema, &plan.spec.name);
         if plan.spec.engine != StorageEngine::InnoDb {
-            return err!(1031, name);
+            return err!(ER_ILLEGAL_HA, name);
         }
         if self.is_temporary(schema, name) {
-            return SqlError::new(3007, "Cannot DISCARD/IMPORT tablespace associated with temporary table");
+            return err!(ER_CANNOT_DISCARD_TEMPORARY_TABLE);
         }
-        SqlError::new(1809, format!("Table '{schema}/{name}' in system tablespace"))
+        err!(ER_TABLE_IN_SYSTEM_TABLESPACE, format!("{schema}/{name}"))
     }
 }
 

@@ -7,6 +7,7 @@ use crate::command::Session;
 use crate::needs::{Action, may};
 use accounts::{Account, AccountName, Directory, Privileges};
 use sql::ast::{AccountOptions, Auth, AuthSecret, UserSpec};
+use types::codes::*;
 use types::{Result, err};
 
 pub(crate) const SYSTEM_USER: &str = "SYSTEM_USER";
@@ -92,9 +93,9 @@ impl Session {
     /// What SET of a variable for the whole server needs beyond [`Action::SetGlobal`]. Error 1227.
     pub(crate) fn may_set_global(&self, variable: &str) -> Result<()> {
         match variable {
-            "offline_mode" => self
-                .need(Action::SetOfflineMode)
-                .map_err(|_| err!(1227, "SYSTEM_VARIABLES_ADMIN plus CONNECTION_ADMIN or SUPER")),
+            "offline_mode" => self.need(Action::SetOfflineMode).map_err(|_| {
+                err!(ER_SPECIFIC_ACCESS_DENIED_ERROR, "SYSTEM_VARIABLES_ADMIN plus CONNECTION_ADMIN or SUPER")
+            }),
             "binlog_encryption" => self.need(Action::SetBinlogEncryption),
             _ => Ok(()),
         }
@@ -115,7 +116,7 @@ impl Session {
         match refused {
             Some((schema, _)) => {
                 let AccountName { user, host } = &access.account().name;
-                Err(err!(3879, user, host, schema))
+                Err(err!(ER_DB_ACCESS_DENIED, user, host, schema))
             }
             None => Ok(()),
         }
@@ -128,7 +129,9 @@ impl Session {
     /// Error 1227 where the account has SYSTEM_USER and the session does not. One that is not there can be changed.
     pub(crate) fn may_change(&self, name: &AccountName, directory: &Directory) -> Result<()> {
         match directory.get(name) {
-            Some(account) if has_system_user(account) && !self.is_system_user() => Err(err!(1227, SYSTEM_USER)),
+            Some(account) if has_system_user(account) && !self.is_system_user() => {
+                Err(err!(ER_SPECIFIC_ACCESS_DENIED_ERROR, SYSTEM_USER))
+            }
             _ => Ok(()),
         }
     }
@@ -142,7 +145,7 @@ impl Session {
         }
         match spec.retain_current || spec.discard_old {
             true if may(self.access(), Action::OwnSecondPassword) => Ok(()),
-            true => Err(err!(1227, "CREATE USER or APPLICATION_PASSWORD_ADMIN")),
+            true => Err(err!(ER_SPECIFIC_ACCESS_DENIED_ERROR, "CREATE USER or APPLICATION_PASSWORD_ADMIN")),
             false => Ok(()),
         }
     }
@@ -153,7 +156,7 @@ impl Session {
         if may(access, Action::GrantRole) || roles.iter().all(|r| access.account().administers(r)) {
             return Ok(());
         }
-        Err(err!(1227, "WITH ADMIN, ROLE_ADMIN, SUPER"))
+        Err(err!(ER_SPECIFIC_ACCESS_DENIED_ERROR, "WITH ADMIN, ROLE_ADMIN, SUPER"))
     }
 
     /// Roles that everybody would have: nobody gets SYSTEM_USER so. Error 3880.
@@ -161,7 +164,9 @@ impl Session {
         let directory = self.server.accounts.directory();
         let system = |role: &&AccountName| directory.get(role).is_some_and(has_system_user);
         match roles.iter().find(system) {
-            Some(role) => Err(err!(3880, role.user, role.host, SYSTEM_USER)),
+            Some(role) => {
+                Err(err!(ER_DA_AUTH_ID_WITH_SYSTEM_USER_PRIV_IN_MANDATORY_ROLES, role.user, role.host, SYSTEM_USER))
+            }
             None => Ok(()),
         }
     }

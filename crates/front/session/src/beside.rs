@@ -23,7 +23,8 @@ use expr::Stage;
 use plan::TableUse;
 use run::{Outcome, Prepared, RowSink, Uses};
 use std::sync::Arc;
-use types::{Result, Value};
+use types::codes::*;
+use types::{Result, Value, err};
 
 /// What a statement locks beside its tables.
 pub(crate) struct RowLocks {
@@ -172,6 +173,6 @@ impl Session {
 
     /// Warning 1196 at a rollback of a transaction that has changed such tables.
     pub(crate) fn tell_kept(&mut self) {
-        self.state.warn("Warning", 1196, "Some non-transactional changed tables couldn't be rolled back".to_string());
+        self.state.push_warning("Warning", err!(ER_WARNING_NOT_COMPLETE_ROLLBACK));
     }
 }

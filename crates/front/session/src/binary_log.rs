@@ -18,6 +18,7 @@ use observe::Counter;
 use sql::ast::{CreateTable, CreateTableBody, Parsed, Statement};
 use std::sync::Arc;
 use types::charset::Charset;
+use types::codes::*;
 use types::collation::CollationId;
 use types::gtid::Tag;
 use types::{Result, SqlError, err};
@@ -53,12 +54,12 @@ pub(crate) const ENOSPC: u32 = 28;
 /// An error of the binary log for a client. Errors 1236, 1317, 1373, 1026, 1053.
 pub(crate) fn binlog_error(e: binlog::Error) -> SqlError {
     match e {
-        binlog::Error::UnknownFile => err!(1373),
-        binlog::Error::Interrupted => err!(1317),
-        binlog::Error::Stopped => err!(1053),
-        binlog::Error::Keys(_) => err!(3807),
-        binlog::Error::DiskFull => err!(1026, "binlog", ENOSPC, "No space left on device"),
-        other => err!(1026, "binlog", 5, other),
+        binlog::Error::UnknownFile => err!(ER_UNKNOWN_TARGET_BINLOG),
+        binlog::Error::Interrupted => err!(ER_QUERY_INTERRUPTED),
+        binlog::Error::Stopped => err!(ER_SERVER_SHUTDOWN),
+        binlog::Error::Keys(_) => err!(ER_BINLOG_MASTER_KEY_ROTATION_FAIL_TO_OPERATE_KEY),
+        binlog::Error::DiskFull => err!(ER_ERROR_ON_WRITE, "binlog", ENOSPC, "No space left on device"),
+        other => err!(ER_ERROR_ON_WRITE, "binlog", 5, other),
     }
 }
 
@@ -102,16 +103,16 @@ pub(crate) fn may_set(globals: &Globals, id: VarId, new: &Val) -> Result<()> {
     match id {
         GTID_MODE => {
             if globals.uint(GTID_MODE).abs_diff(new.uint()) > 1 {
-                return Err(err!(1788));
+                return Err(err!(ER_GTID_MODE_CAN_ONLY_CHANGE_ONE_STEP_AT_A_TIME));
             }
             if new.uint() == MODE_ON && globals.uint(ENFORCE_GTIDS) != ENFORCE_ON {
                 let why = "ENFORCE_GTID_CONSISTENCY is not ON";
-                return Err(SqlError::new(3111, format!("SET @@GLOBAL.GTID_MODE = ON is not allowed because {why}.")));
+                return Err(err!(ER_CANT_SET_GTID_MODE, "ON", why));
             }
             Ok(())
         }
         ENFORCE_GTIDS if globals.uint(GTID_MODE) == MODE_ON && new.uint() != ENFORCE_ON => {
-            Err(SqlError::new(1779, "GTID_MODE = ON requires ENFORCE_GTID_CONSISTENCY = ON."))
+            Err(err!(ER_GTID_MODE_ON_REQUIRES_ENFORCE_GTID_CONSISTENCY_ON))
         }
         _ => Ok(()),
     }
@@ -341,7 +342,10 @@ impl State {
     pub(crate) fn warn_of_partial(&mut self, global: bool) {
         let image = if global { self.server.globals.load().uint(ROW_IMAGE) } else { self.vars.uint(ROW_IMAGE) };
         if image == IMAGE_FULL {
-            self.warn("Warning", 3647, err!(3647, "binlog_row_image=FULL", "PARTIAL_JSON").message);
+            self.push_warning(
+                "Warning",
+                err!(ER_WARN_BINLOG_PARTIAL_UPDATES_SUGGESTS_PARTIAL_IMAGES, "binlog_row_image=FULL", "PARTIAL_JSON"),
+            );
         }
     }
 }

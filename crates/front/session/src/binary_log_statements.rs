@@ -12,6 +12,7 @@ use inspect::Rows;
 use sql::ast::{Parsed, PurgeLogs, ShowLimit, ShowWhat};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
+use types::codes::*;
 use types::collation::CollationId;
 use types::gtid::GtidSet;
 use types::temporal::parse::parse_datetime;
@@ -60,7 +61,7 @@ impl Session {
 
     /// SHOW BINARY LOGS. On a full disk, which keeps commits from the files, as these are: whoever is to purge them asks. Error 1381.
     pub(crate) fn show_binary_logs(&mut self) -> Result<Rows> {
-        let binlog = self.server.binlog.clone().ok_or_else(|| err!(1381))?;
+        let binlog = self.server.binlog.clone().ok_or_else(|| err!(ER_NO_BINARY_LOGGING))?;
         match binlog.catch_up(self.is_killed()) {
             Ok(_) | Err(binlog::Error::DiskFull) => {}
             Err(e) => return Err(binlog_error(e)),
@@ -124,7 +125,7 @@ impl Session {
     ) -> Result<Rows> {
         let mut number = |id| match crate::evaluate::literal(parsed, id) {
             Some((Value::Int(n), _)) => Ok(n as u64),
-            _ => Err(err!(1235, "LIMIT of SHOW BINLOG EVENTS that is no number")),
+            _ => Err(err!(ER_NOT_SUPPORTED_YET, "LIMIT of SHOW BINLOG EVENTS that is no number")),
         };
         let (skip, take) = match limit {
             Some(limit) => (limit.offset.map_or(Ok(0), &mut number)?, number(limit.count)?),
@@ -139,7 +140,7 @@ impl Session {
             ("Info", varchar(1024)),
         ];
         let Some(binlog) = self.server.binlog.clone() else { return Ok(Rows::new(&columns, Vec::new())) };
-        let failed = |what: String| err!(1220, "SHOW BINLOG EVENTS", what);
+        let failed = |what: String| err!(ER_ERROR_WHEN_EXECUTING_COMMAND, "SHOW BINLOG EVENTS", what);
         let now = self.binlog_now(&binlog)?;
         let number = match file {
             Some(name) => binlog.number_of(name).map_err(|_| failed("Could not find target log".to_string()))?,
@@ -154,7 +155,7 @@ impl Session {
         let killed = self.is_killed();
         while left > 0 {
             if killed() {
-                return Err(err!(1317));
+                return Err(err!(ER_QUERY_INTERRUPTED));
             }
             let read = reader.next(&mut event);
             let Read::Event(header) = read.map_err(|_| failed("Wrong offset or I/O error".to_string()))? else {
@@ -199,7 +200,7 @@ impl Session {
     pub(crate) fn rotate_binlog_key(&mut self) -> Result<()> {
         self.need(Action::BinlogMasterKey)?;
         if !self.server.globals.load().bool(ENCRYPTION) {
-            return Err(err!(3805));
+            return Err(err!(ER_RPL_ENCRYPTION_CANNOT_ROTATE_BINLOG_MASTER_KEY));
         }
         self.commit_all()?;
         match self.server.binlog.clone() {
@@ -236,7 +237,7 @@ impl Session {
                 if let Some(kept) = kept {
                     let file = binlog.file_name(kept);
                     let message = format!("file {file} was not purged because it was being read by a thread");
-                    self.state.warn("Warning", 1868, message);
+                    self.state.warn("Warning", ER_WARN_PURGE_LOG_IS_ACTIVE, message);
                 }
                 Ok(())
             }
@@ -255,7 +256,7 @@ impl Session {
         let mut shown = Vec::new();
         value.write_text(t, &mut shown);
         let shown = String::from_utf8_lossy(&shown).into_owned();
-        let wrong = || SqlError::new(1292, format!("Incorrect DATETIME value: '{shown}'"));
+        let wrong = || SqlError::new(ER_TRUNCATED_WRONG_VALUE, format!("Incorrect DATETIME value: '{shown}'"));
         let time = match value {
             Value::DateTime(t) => *t,
             Value::Date(d) => d.at_midnight(),
@@ -272,10 +273,7 @@ impl Session {
         let Some(binlog) = self.server.binlog.clone() else { return Ok(()) };
         let to = to.unwrap_or(1);
         if !(1..=RESET_NUMBER_MAX).contains(&to) {
-            let message = format!(
-                "The requested value '{to}' for the next binary log index is out of range. Please use a value between '1' and '{RESET_NUMBER_MAX}'."
-            );
-            return Err(SqlError::new(3567, message));
+            return Err(err!(ER_RESET_SOURCE_TO_VALUE_OUT_OF_RANGE, to, RESET_NUMBER_MAX));
         }
         binlog.reset(to, self.is_killed()).map_err(binlog_error)?;
         self.server.gtids.forget_committed();

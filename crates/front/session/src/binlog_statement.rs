@@ -15,6 +15,7 @@ use binlog::event::{self, CHECKSUM_BYTES, Checksum, HEADER_BYTES, Header, Kind};
 use expr::Env;
 use run::Outcome;
 use std::collections::HashMap;
+use types::codes::*;
 use types::{Result, SqlError, base64, err};
 
 pub(crate) const PSEUDO_REPLICA: VarId = id("pseudo_replica_mode");
@@ -31,7 +32,7 @@ pub(crate) struct BinlogEvents {
 
 /// Error 1610.
 fn damaged(what: &str) -> SqlError {
-    SqlError::new(1610, format!("Corrupted replication event was detected: {what}"))
+    SqlError::new(ER_REPLICA_CORRUPT_EVENT, format!("Corrupted replication event was detected: {what}"))
 }
 
 /// Each event is padded by itself, and lines end where they may.
@@ -58,15 +59,15 @@ impl Session {
     /// BINLOG. Errors 1149, 1227, 1766, 1782, 1575, 1609, 1610, 1730, and those of [`Targets::apply`].
     pub(crate) fn binlog_statement(&mut self, text: &[u8]) -> Result<()> {
         self.need(Action::BinlogEvents)?;
-        let bytes = decode_pieces(text).ok_or_else(|| err!(1575))?;
+        let bytes = decode_pieces(text).ok_or_else(|| err!(ER_BASE64_DECODE_ERROR))?;
         if bytes.len() < HEADER_BYTES {
-            return Err(err!(1149));
+            return Err(err!(ER_SYNTAX_ERROR));
         }
         let mut events = Vec::new();
         let mut rest = &bytes[..];
         while !rest.is_empty() {
             let len = Header::decode(rest).map_or(usize::MAX, |header| header.len as usize);
-            let (event, behind) = rest.split_at_checked(len).ok_or_else(|| err!(1149))?;
+            let (event, behind) = rest.split_at_checked(len).ok_or_else(|| err!(ER_SYNTAX_ERROR))?;
             events.push(event);
             rest = behind;
         }
@@ -93,15 +94,17 @@ impl Session {
     }
 
     fn binlog_event(&mut self, event: &[u8]) -> Result<()> {
-        let header = Header::decode(event).ok_or_else(|| err!(1149))?;
+        let header = Header::decode(event).ok_or_else(|| err!(ER_SYNTAX_ERROR))?;
         let change = Change::of(header.code);
         match header.kind() {
             Some(Kind::FormatDescription) => return self.binlog_format(event),
             Some(Kind::TableMap | Kind::RowsQuery) => {}
             _ if change.is_some() || header.flags & FLAG_IGNORABLE != 0 => {}
-            _ => return Err(err!(1730, type_name(&header))),
+            _ => return Err(err!(ER_ONLY_FD_AND_RBR_EVENTS_ALLOWED_IN_BINLOG_STATEMENT, type_name(&header))),
         }
-        let Some(mut said) = self.binlog_events.take() else { return Err(err!(1609, type_name(&header))) };
+        let Some(mut said) = self.binlog_events.take() else {
+            return Err(err!(ER_NO_FORMAT_DESCRIPTION_EVENT_BEFORE_BINLOG_STATEMENT, type_name(&header)));
+        };
         let made = self.binlog_rows(&mut said, &header, event);
         self.binlog_events = Some(said);
         made
@@ -151,7 +154,7 @@ impl Session {
             let was = self.state.vars.bool(id);
             self.state.vars.set(id, crate::variables::Val::Bool(on));
             if id == PSEUDO_REPLICA && on && self.binlog_events.is_some() {
-                self.state.warn("Warning", 1231, "'pseudo_replica_mode' is already ON.".to_string());
+                self.state.warn("Warning", ER_WRONG_VALUE_FOR_VAR, "'pseudo_replica_mode' is already ON.".to_string());
             }
             if id != PSEUDO_REPLICA || on {
                 continue;
@@ -160,10 +163,14 @@ impl Session {
                 (Some(_), _) => {}
                 (None, true) => {
                     let text = "Replica applier execution mode not active, statement ineffective.";
-                    self.state.warn("Warning", 1231, text.to_string());
+                    self.state.warn("Warning", ER_WRONG_VALUE_FOR_VAR, text.to_string());
                 }
                 (None, false) => {
-                    self.state.warn("Warning", 1231, "'pseudo_replica_mode' change was ineffective.".to_string());
+                    self.state.warn(
+                        "Warning",
+                        ER_WRONG_VALUE_FOR_VAR,
+                        "'pseudo_replica_mode' change was ineffective.".to_string(),
+                    );
                 }
             }
         }

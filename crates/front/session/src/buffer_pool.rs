@@ -7,6 +7,8 @@ use expr::Env;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use std::time::SystemTime;
+use types::codes::*;
+use types::err;
 
 const IO_CAPACITY: VarId = id("innodb_io_capacity");
 const IO_CAPACITY_MAX: VarId = id("innodb_io_capacity_max");
@@ -121,12 +123,11 @@ impl Session {
         }
         if asked < chunks {
             let text = format!("InnoDB: Cannot resize buffer pool to lesser than chunk size of {chunks} bytes.");
-            return self.state.warn("Warning", 1210, text);
+            return self.state.warn("Warning", ER_WRONG_ARGUMENTS, text);
         }
         let size = in_chunks(asked, chunks);
         if size != asked {
-            let text = format!("Truncated incorrect innodb_buffer_pool_size value: '{asked}'");
-            self.state.warn("Warning", 1292, text);
+            self.state.push_warning("Warning", err!(ER_TRUNCATED_WRONG_VALUE, "innodb_buffer_pool_size", asked));
         }
         match server.engine.resize_pool(size) {
             Ok(()) => self.set_global(SIZE, Val::UInt(size)),
@@ -137,7 +138,7 @@ impl Session {
     fn refuse_resize(&mut self, refused: ResizeRefused) {
         match refused {
             ResizeRefused::InProgress => {
-                self.state.warn("Warning", 3166, "Another buffer pool resize is already in progress.".to_string());
+                self.state.push_warning("Warning", err!(ER_BUFPOOL_RESIZE_INPROGRESS));
             }
             // As MySQL: the status variables tell of it.
             ResizeRefused::TooLarge => {}

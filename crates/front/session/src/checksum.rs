@@ -11,11 +11,19 @@ use plan::ColumnMeta;
 use protocol::Output;
 use run::{Outcome, RowSink};
 use sql::ast::{MaintenanceOption, Parsed, TableMaintenance};
+use types::codes::*;
 use types::collation::CollationId;
 use types::{DataType, Result, TypeKind, Value, err};
 
 /// Errors that make one table's sum NULL, and are warnings there: the table can not be had.
-const NOT_HAD: [u16; 6] = [1049, 1100, 1146, 1205, 1347, 1412];
+const NOT_HAD: [u16; 6] = [
+    ER_BAD_DB_ERROR,
+    ER_TABLE_NOT_LOCKED,
+    ER_NO_SUCH_TABLE,
+    ER_LOCK_WAIT_TIMEOUT,
+    ER_WRONG_OBJECT,
+    ER_TABLE_DEF_CHANGED,
+];
 
 impl Session {
     /// Each table is read on its own, in the session's transaction where one runs.
@@ -44,7 +52,7 @@ impl Session {
         let quick = option == Some(MaintenanceOption::Quick);
         let virtual_table = match self.dictionary().table(schema, name) {
             Some(t) if t.is_virtual() && t.schema == "information_schema" => {
-                return Err(err!(1347, t.schema, t.name, "BASE TABLE"));
+                return Err(err!(ER_WRONG_OBJECT, t.schema, t.name, "BASE TABLE"));
             }
             Some(t) => t.is_virtual(),
             None => false,

@@ -31,6 +31,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use sync::blocking::{self, Wait};
 use sync::{Mutex, Rank};
+use types::codes::*;
 use types::{Result, SqlError, err};
 
 /// MiB a second; 0: no bound.
@@ -111,11 +112,11 @@ impl Session {
     pub(crate) fn clone_path(&self, name: &str) -> Result<PathBuf> {
         let path = PathBuf::from(name);
         if !path.is_absolute() {
-            return Err(err!(1525, "path", name));
+            return Err(err!(ER_WRONG_VALUE, "path", name));
         }
         let datadir = PathBuf::from(self.state.server.globals.load().get(DATADIR).text());
         if resolved(&path).starts_with(resolved(&datadir)) {
-            return Err(err!(3632, name));
+            return Err(err!(ER_PATH_IN_DATADIR, name));
         }
         Ok(path)
     }
@@ -169,7 +170,7 @@ impl Session {
     fn begin_clone(&self, source: &str, destination: &str) -> Result<()> {
         let mut record = self.server.clone.lock();
         if record.as_ref().is_some_and(|other| other.ended_us == 0) {
-            return Err(err!(3634, 1));
+            return Err(err!(ER_CLONE_TOO_MANY_CONCURRENT_CLONES, 1));
         }
         *record = Some(CloneRecord {
             pid: self.state.id.into(),
@@ -200,7 +201,7 @@ impl Session {
         let ended = folder.put(MANIFEST_FILE, manifest.print().as_bytes());
         ended.and_then(|()| folder.drop_unfinished()).map_err(failed)?;
         if self.ending().has_come() {
-            return Err(err!(1317));
+            return Err(err!(ER_QUERY_INTERRUPTED));
         }
         (self.server.adopt_copy)(path).map_err(|error| clone_error(path, Error::Io(error.to_string())))?;
         self.end_stage();
@@ -216,7 +217,8 @@ impl Session {
         let failed = |error| clone_error(target.path, error);
         let engine = Arc::clone(&self.server.engine);
         let since = request.base.as_ref().map(|base| base.checkpoint);
-        let mut copy = engine.begin_backup(target.to, since).ok_or_else(|| err!(3634, 1))?;
+        let mut copy =
+            engine.begin_backup(target.to, since).ok_or_else(|| err!(ER_CLONE_TOO_MANY_CONCURRENT_CLONES, 1))?;
         let mut manifest = self.manifest(&copy, request)?;
         (target.tell)(&Frame::Begin(manifest.clone())).map_err(|e| failed(e.into()))?;
         self.stage("FILE COPY", copy.bytes());
@@ -337,7 +339,7 @@ fn resolved(path: &Path) -> PathBuf {
 /// Makes the directory and those above it, or none; the first of them that was not there. Errors 1006; 1007: it was there.
 pub(crate) fn make_directories(path: &Path) -> Result<PathBuf> {
     if path.is_dir() {
-        return Err(err!(1007, path.display()));
+        return Err(err!(ER_DB_CREATE_EXISTS, path.display()));
     }
     let missing: Vec<&Path> = path.ancestors().take_while(|above| !above.exists()).collect();
     let first = missing.last().unwrap_or(&path);
@@ -348,7 +350,7 @@ pub(crate) fn make_directories(path: &Path) -> Result<PathBuf> {
                 let _ = Directory::remove_tree(first);
             }
             let (errno, shown) = (error.errno().unwrap_or(0), path.display());
-            return Err(SqlError::new(1006, format!("Can't create database '{shown}' (errno: {errno} - {error})")));
+            return Err(err!(ER_CANT_CREATE_DB, shown, errno, error));
         }
     }
     Ok(first.to_path_buf())
@@ -356,14 +358,14 @@ pub(crate) fn make_directories(path: &Path) -> Result<PathBuf> {
 
 /// Error 3862: what the server that is copied has against it.
 fn donor_error(e: backup::Error) -> SqlError {
-    SqlError::new(3862, format!("Clone Donor Error: {e}."))
+    err!(ER_CLONE_DONOR, e)
 }
 
 pub(crate) fn clone_error(path: &Path, error: Error) -> SqlError {
     match error {
-        Error::DiskFull => err!(1026, path.display(), ENOSPC, "No space left on device"),
-        Error::Interrupted => err!(1317),
-        Error::Io(what) => err!(1026, path.display(), 5, what),
+        Error::DiskFull => err!(ER_ERROR_ON_WRITE, path.display(), ENOSPC, "No space left on device"),
+        Error::Interrupted => err!(ER_QUERY_INTERRUPTED),
+        Error::Io(what) => err!(ER_ERROR_ON_WRITE, path.display(), 5, what),
         other => catalog::error::from_engine(other),
     }
 }

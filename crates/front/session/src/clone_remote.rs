@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use sync::{Mutex, Rank};
+use types::codes::*;
 use types::{Result, SqlError, err};
 
 const VALID_DONORS: VarId = id("clone_valid_donor_list");
@@ -44,14 +45,14 @@ impl Drop for Over<'_> {
 
 /// Error 3869.
 fn configuration(text: &str) -> SqlError {
-    SqlError::new(3869, format!("Clone system configuration: {text}"))
+    err!(ER_CLONE_SYS_CONFIG, text)
 }
 
 /// Error 3862, the donor's own inside of it.
 fn donor_said(e: SqlError) -> SqlError {
     match e.code {
-        3862 | 3863 => e,
-        code => SqlError::new(3862, format!("Clone Donor Error: {code} : {}.", e.message)),
+        ER_CLONE_DONOR | ER_CLONE_PROTOCOL => e,
+        code => err!(ER_CLONE_DONOR, format!("{code} : {}", e.message)),
     }
 }
 
@@ -92,8 +93,7 @@ impl Session {
         let Some(name) = directory else {
             self.recorded(&donor, OWN_DATA, |this| this.replace_data(&config, clone.ssl))?;
             (self.server.stop)();
-            let text = "Restart server failed (mysqld is not managed by supervisor process).";
-            return Err(SqlError::new(3707, text));
+            return Err(err!(ER_RESTART_SERVER_FAILED, "mysqld is not managed by supervisor process"));
         };
         let path = self.clone_path(&name)?;
         self.recorded(&donor, &name, |this| {
@@ -134,8 +134,7 @@ impl Session {
         let server = std::sync::Arc::clone(&self.server);
         let fetched = self.fetch_into(&path, config, ssl, &|connection, manifest| match manifest {
             None if connection.value("SELECT @@server_uuid")?.as_deref() == Some(&*own_uuid) => {
-                let text = "Clone cannot use loop back connection while cloning into current data directory.";
-                Err(SqlError::new(3871, text))
+                Err(err!(ER_CLONE_LOOPBACK))
             }
             None => Ok(()),
             Some(manifest) => agree_on_binlog(&server.globals.load(), manifest),
@@ -169,11 +168,12 @@ impl Session {
         };
         std::thread::scope(|scope| {
             let watcher = std::thread::Builder::new().name("clone-watch".into()).spawn_scoped(scope, watch);
-            watcher.map_err(|e| SqlError::new(1135, format!("Can't create a new thread (errno {e})")))?;
+            watcher
+                .map_err(|e| SqlError::new(ER_CANT_CREATE_THREAD, format!("Can't create a new thread (errno {e})")))?;
             let _over = Over(&over);
             let fetched = connect(config, ssl, &|cutter| *donor.lock() = Some(cutter))
                 .and_then(|connection| self.fetch_from(connection, path, config, may));
-            if fetched.is_err() && ending.has_come() { Err(err!(1317)) } else { fetched }
+            if fetched.is_err() && ending.has_come() { Err(err!(ER_QUERY_INTERRUPTED)) } else { fetched }
         })
     }
 
@@ -192,10 +192,11 @@ impl Session {
         // What goes wrong here is no error of the donor's.
         let mut own = None;
         let fetched = fetch(&mut connection, &request, &mut |frame| {
-            let took = if ending.has_come() { Err(err!(1317)) } else { self.take_frame(frame, path, &folder) };
+            let took =
+                if ending.has_come() { Err(err!(ER_QUERY_INTERRUPTED)) } else { self.take_frame(frame, path, &folder) };
             took.map_err(|e| {
                 own = Some(e);
-                err!(1317)
+                err!(ER_QUERY_INTERRUPTED)
             })
         });
         let manifest = fetched.map_err(|e| own.take().unwrap_or_else(|| donor_said(e)))?;
@@ -247,13 +248,13 @@ pub(crate) fn record_of(manifest: Manifest) -> CloneRecord {
 
 /// REQUIRE SSL, REQUIRE NO SSL, or neither: TLS where the donor has it, as in MySQL. Error 3862.
 fn connect(config: &SourceConfig, ssl: Option<bool>, told: &dyn Fn(Cutter)) -> Result<Connection> {
-    const NO_TLS: u16 = 2026;
+    const NO_TLS: u16 = CR_SSL_CONNECTION_ERROR;
     let open = |ssl| Connection::open(&SourceConfig { ssl, ..config.clone() }, PATIENCE, told);
     let opened = match (open(ssl != Some(false)), ssl) {
         (Err(e), None) if e.code == NO_TLS => open(false),
         (opened, _) => opened,
     };
-    opened.map_err(|e| SqlError::new(3862, format!("Clone Donor Error: Connect failed: {} : {}.", e.code, e.message)))
+    opened.map_err(|e| err!(ER_CLONE_DONOR, format!("Connect failed: {} : {}", e.code, e.message)))
 }
 
 /// The binary log of the copy must be the one that this server goes on with. Error 3869.

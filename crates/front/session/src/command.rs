@@ -39,6 +39,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use sync::Cached;
 use sync::memory::Account;
+use types::codes::*;
 use types::sql_mode::SqlMode;
 use types::{Result, SqlError, err};
 
@@ -171,12 +172,12 @@ pub struct Session {
 impl Session {
     /// A session for a connection just accepted; `id` is the connection id.
     pub fn new(server: &Arc<Server>, id: u32, peer: Peer, hang_up: HangUp) -> Result<Session> {
-        let mut tx = Transaction::new(&server.engine).map_err(|_| err!(1040))?;
+        let mut tx = Transaction::new(&server.engine).map_err(|_| err!(ER_CON_COUNT_ERROR))?;
         let mut state = State::new(server, id);
         tx.set_lock_wait_timeout(Duration::from_secs(state.vars.uint(LOCK_WAIT)));
         let interrupt = Arc::clone(tx.interrupt());
         let entry = Entry::open(server, id.into(), peer.host_and_port(), interrupt, hang_up);
-        let entry = entry.ok_or_else(|| err!(1040))?;
+        let entry = entry.ok_or_else(|| err!(ER_CON_COUNT_ERROR))?;
         state.lane = Some(entry.id());
         state.bound_events(&mut tx);
         let tracking = Tracking::new(&state.vars);
@@ -200,7 +201,7 @@ impl Session {
             can_leave_out_metadata: false,
             found_rows: false,
             catalog: server.catalog.cell().cached(),
-            pins: server.catalog.claim_pins(&tx, id.into()).ok_or_else(|| err!(1040))?,
+            pins: server.catalog.claim_pins(&tx, id.into()).ok_or_else(|| err!(ER_CON_COUNT_ERROR))?,
             temporary: Temporary::default(),
             upload: None,
             dump: None,
@@ -431,7 +432,7 @@ impl Session {
         let digest = sql::digest::digest_text(&self.entry.text(), lexer_mode(self.state.sql_mode), DIGEST_BYTES_MAX);
         let Panicked { message, backtrace } = panicked;
         panics::tell(&format!("statement {reference} panicked: {digest}\n{message}\n{backtrace}"));
-        err!(1815, format!("the statement failed (reference {reference})"))
+        err!(ER_INTERNAL_ERROR, format!("the statement failed (reference {reference})"))
     }
 
     /// The login. A panic ends the connection.
@@ -644,7 +645,7 @@ impl Session {
 
     /// Error 1820 while the password is expired: then nothing is to be had but a new one.
     pub(crate) fn refuse_expired(&self) -> Result<()> {
-        if self.password_expired { Err(err!(1820)) } else { Ok(()) }
+        if self.password_expired { Err(err!(ER_MUST_CHANGE_PASSWORD)) } else { Ok(()) }
     }
 
     #[cold]
@@ -660,11 +661,11 @@ impl Session {
     /// USE. Errors 1044, 1049, 1046 for an empty name.
     pub(crate) fn use_database(&mut self, name: &str) -> Result<()> {
         if name.is_empty() {
-            return Err(err!(1046));
+            return Err(err!(ER_NO_DB_ERROR));
         }
         let version = Arc::clone(self.catalog.get(self.server.catalog.cell()));
         self.access().check_use(name)?;
-        let schema = version.schema(name).ok_or_else(|| err!(1049, name))?;
+        let schema = version.schema(name).ok_or_else(|| err!(ER_BAD_DB_ERROR, name))?;
         self.state.database = Some(schema.name.clone());
         let collation = schema.default_collation;
         let text = |s: &'static str| crate::variables::Val::Str(s.into());
@@ -720,10 +721,10 @@ impl Session {
     fn field_list(&mut self, table: &[u8], out: &mut Output) -> Result<Done> {
         self.refresh_access()?;
         let name = String::from_utf8_lossy(table).into_owned();
-        let schema = self.state.database().ok_or_else(|| err!(1046))?.to_string();
+        let schema = self.state.database().ok_or_else(|| err!(ER_NO_DB_ERROR))?.to_string();
         let version = self.dictionary();
         self.need_on_shared(Action::Read, &schema, &name)?;
-        let table = version.table(&schema, &name).ok_or_else(|| err!(1146, schema, name))?;
+        let table = version.table(&schema, &name).ok_or_else(|| err!(ER_NO_SUCH_TABLE, schema, name))?;
         for column in table.named_columns() {
             let wire = protocol::Column {
                 schema: &schema,
@@ -743,12 +744,12 @@ impl Session {
 
     /// KILL. Errors 1094, 1095.
     pub(crate) fn kill(&mut self, id: u64, query: bool) -> Result<()> {
-        let (user, is_system) = self.server.processes.user_of(id).ok_or_else(|| err!(1094, id))?;
+        let (user, is_system) = self.server.processes.user_of(id).ok_or_else(|| err!(ER_NO_SUCH_THREAD, id))?;
         let own = self.state.login_name() == user;
         let may = own || crate::needs::may(self.access(), Action::KillOthers);
         if !may || (is_system && !self.access().has_dynamic(SYSTEM_USER)) {
-            return Err(err!(1095, id));
+            return Err(err!(ER_KILL_DENIED_ERROR, id));
         }
-        if self.server.processes.kill(id, query) { Ok(()) } else { Err(err!(1094, id)) }
+        if self.server.processes.kill(id, query) { Ok(()) } else { Err(err!(ER_NO_SUCH_THREAD, id)) }
     }
 }

@@ -13,6 +13,7 @@ use observe::Counter;
 use protocol::{Next, Output};
 use run::Outcome;
 use sql::ast::{AccessMode, Completion};
+use types::codes::*;
 use types::{Result, SqlError, err};
 
 const COMPLETION: VarId = id("completion_type");
@@ -109,7 +110,7 @@ impl Session {
             } else {
                 let message = "InnoDB: WITH CONSISTENT SNAPSHOT was ignored because this phrase can only be used with \
                                REPEATABLE READ isolation level.";
-                self.state.warn("Warning", 138, message.to_string());
+                self.state.warn("Warning", HA_ERR_UNSUPPORTED_EXTENSION, message.to_string());
             }
         }
         Ok(())
@@ -337,7 +338,7 @@ impl Session {
             return Ok(());
         }
         if self.transaction.savepoints.len() >= SAVEPOINTS_MAX {
-            return Err(SqlError::new(1436, "Thread stack overrun: too many savepoints"));
+            return Err(SqlError::new(ER_STACK_OVERRUN_NEED_MORE, "Thread stack overrun: too many savepoints"));
         }
         // Engines that nothing was asked of yet know of no savepoint.
         let engines = if self.tx.is_active() { self.engines() } else { 0 };
@@ -351,7 +352,7 @@ impl Session {
 
     fn find_savepoint(&self, name: &str) -> Result<usize> {
         let found = self.transaction.savepoints.iter().position(|(n, ..)| n.eq_ignore_ascii_case(name));
-        found.ok_or_else(|| err!(1305, "SAVEPOINT", name))
+        found.ok_or_else(|| err!(ER_SP_DOES_NOT_EXIST, "SAVEPOINT", name))
     }
 
     pub(crate) fn rollback_to(&mut self, name: &str) -> Result<()> {

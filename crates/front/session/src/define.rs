@@ -23,6 +23,7 @@ use run::Outcome;
 use sql::ast::*;
 use sql::lexer::Lexer;
 use std::sync::Arc;
+use types::codes::*;
 use types::collation::CollationId;
 use types::{Result, SqlError, Value, err};
 
@@ -35,7 +36,7 @@ pub(crate) const FOREIGN_KEY_CHECKS: VarId = id("foreign_key_checks");
 const SHOWN_BYTES_MAX: usize = 1024;
 
 pub(crate) fn unsupported(what: &str) -> SqlError {
-    err!(1235, what)
+    err!(ER_NOT_SUPPORTED_YET, what)
 }
 
 pub(crate) fn text_of(parsed: &Parsed, s: Str) -> String {
@@ -80,7 +81,7 @@ impl Session {
             Statement::Show(statement) => return self.show(parsed, statement, out),
             Statement::Explain(explain) => {
                 if explain.into.is_some() {
-                    return Err(err!(6009));
+                    return Err(err!(ER_EXPLAIN_INTO_FOR_CONNECTION_NOT_SUPPORTED));
                 }
                 return self.explain_connection(explain, out);
             }
@@ -206,11 +207,11 @@ impl Session {
                 let id = match value {
                     Value::Int(n) if n >= 0 => n as u64,
                     Value::UInt(n) => n,
-                    _ => return Err(err!(1094, value.to_i64())),
+                    _ => return Err(err!(ER_NO_SUCH_THREAD, value.to_i64())),
                 };
                 self.kill(id, *query)?;
                 if *query && id == u64::from(self.state.id) {
-                    return Err(err!(1317));
+                    return Err(err!(ER_QUERY_INTERRUPTED));
                 }
                 plain()
             }
@@ -242,8 +243,7 @@ impl Session {
             }
             Statement::Restart => {
                 self.need(Action::Shutdown)?;
-                let text = "Restart server failed (mysqld is not managed by supervisor process).";
-                Err(SqlError::new(3707, text))
+                Err(err!(ER_RESTART_SERVER_FAILED, "mysqld is not managed by supervisor process"))
             }
             Statement::Flush(flush) => {
                 self.flush(parsed, flush)?;
@@ -287,7 +287,7 @@ impl Session {
                 self.need_in(Action::AlterSchema, &name)?;
                 self.refuse_system_schema(&name)?;
                 if self.server.catalog.current().schema(&name).is_none() {
-                    return Err(err!(3503, name));
+                    return Err(err!(ER_NO_SUCH_DB, name));
                 }
                 let collation = self.schema_collation(parsed, &alter.options)?;
                 let encrypts = self.schema_encryption(parsed, &alter.options)?;
@@ -300,8 +300,8 @@ impl Session {
                 self.need_in(Action::DropSchema, &name)?;
                 self.refuse_system_schema(&name)?;
                 let dropped = match self.define(|ddl| ddl.drop_schema(&name)) {
-                    Err(e) if e.code == 1008 && *if_exists => {
-                        self.state.warn("Note", 1008, e.message);
+                    Err(e) if e.code == ER_DB_DROP_EXISTS && *if_exists => {
+                        self.state.warn("Note", ER_DB_DROP_EXISTS, e.message);
                         0
                     }
                     other => other?,
@@ -346,7 +346,7 @@ impl Session {
                 self.refuse_read_only(&schema, &table)?;
                 // A view has no rows of its own: as if it were not there.
                 if self.dictionary().table(&schema, &table).is_some_and(|t| t.view.is_some()) {
-                    return Err(self.missing_or_unlocked(err!(1146, schema, table)));
+                    return Err(self.missing_or_unlocked(err!(ER_NO_SUCH_TABLE, schema, table)));
                 }
                 if self.is_temporary(&schema, &table) {
                     self.commit_all()?;
@@ -546,7 +546,7 @@ impl Session {
         }
         let result = change(&mut ddl, &mut self.state)?;
         for name in ddl.take_not_unique() {
-            self.state.warn("Warning", 6124, err!(6124, name).message);
+            self.state.push_warning("Warning", err!(ER_WARN_DEPRECATED_NON_STANDARD_KEY, name));
         }
         if let Some(text) = self.state.log_text.take() {
             let with_rows = !ddl.tx().events().is_empty();
@@ -575,11 +575,11 @@ impl Session {
     /// Error 3552 for the dictionary's schema, 1044 for those of virtual tables: nobody makes or drops them.
     pub(crate) fn refuse_system_schema(&self, name: &str) -> Result<()> {
         if name == "mysql" {
-            return Err(SqlError::new(3552, format!("Access to system schema '{name}' is rejected.")));
+            return Err(err!(ER_NO_SYSTEM_SCHEMA_ACCESS, name));
         }
         if name.eq_ignore_ascii_case("information_schema") || name.eq_ignore_ascii_case("performance_schema") {
             let account = &self.access().account().name;
-            return Err(err!(1044, account.user, account.host, name.to_lowercase()));
+            return Err(err!(ER_DBACCESS_DENIED_ERROR, account.user, account.host, name.to_lowercase()));
         }
         Ok(())
     }
@@ -595,8 +595,8 @@ impl Session {
         let named = self.schema_encryption(parsed, &create.options)?;
         let encrypts = named.unwrap_or_else(|| self.default_encryption());
         match self.define(|ddl| ddl.create_schema(&name, collation, encrypts)) {
-            Err(e) if e.code == 1007 && create.if_not_exists => {
-                self.state.warn("Note", 1007, e.message);
+            Err(e) if e.code == ER_DB_CREATE_EXISTS && create.if_not_exists => {
+                self.state.warn("Note", ER_DB_CREATE_EXISTS, e.message);
                 Ok(1)
             }
             other => other.map(|()| 1),
@@ -619,8 +619,9 @@ impl Session {
     /// Error 1370.
     pub(crate) fn may_use_program(&self, action: Action, command: &str, schema: &str, name: &str) -> Result<()> {
         let account = &self.access().account().name;
-        self.need_in(action, schema)
-            .map_err(|_| err!(1370, command, account.user, account.host, format!("{schema}.{name}")))
+        self.need_in(action, schema).map_err(|_| {
+            err!(ER_PROCACCESS_DENIED_ERROR, command, account.user, account.host, format!("{schema}.{name}"))
+        })
     }
 
     /// DROP and ALTER of events and triggers, of which there are none. Errors 1305, 1360, 1539.
@@ -639,9 +640,9 @@ impl Session {
         self.commit_all()?;
         self.dictionary().check_writable(&schema)?;
         let missing = match kind {
-            ProgramKind::Event if if_exists => err!(1305, "Event", name),
-            ProgramKind::Event => SqlError::new(1539, format!("Unknown event '{name}'")),
-            _ => err!(1360),
+            ProgramKind::Event if if_exists => err!(ER_SP_DOES_NOT_EXIST, "Event", name),
+            ProgramKind::Event => err!(ER_EVENT_DOES_NOT_EXIST, name),
+            _ => err!(ER_TRG_DOES_NOT_EXIST),
         };
         if !if_exists {
             return Err(missing);
@@ -675,8 +676,8 @@ impl Session {
             body => self.create_base_table(parsed, body, (&schema, &name)),
         };
         match made {
-            Err(e) if e.code == 1050 && create.if_not_exists => {
-                self.state.warn("Note", 1050, e.message);
+            Err(e) if e.code == ER_TABLE_EXISTS_ERROR && create.if_not_exists => {
+                self.state.warn("Note", ER_TABLE_EXISTS_ERROR, e.message);
                 Ok(Outcome::default())
             }
             Ok(outcome) => {
@@ -704,7 +705,7 @@ impl Session {
                     ddl.pin_to_read(&[Pin::new(schema, name, false)], &[])?;
                     let found = |v: &Version| v.base_table(schema, name).map(Arc::as_ptr);
                     if found(&version) != found(ddl.version()) {
-                        return Err(err!(1615));
+                        return Err(err!(ER_NEED_REPREPARE));
                     }
                 }
                 let table = ddl.create_table(spec)?;
@@ -718,11 +719,11 @@ impl Session {
                 Ok(())
             });
             match made {
-                Err(e) if e.code == 1615 => {}
+                Err(e) if e.code == ER_NEED_REPREPARE => {}
                 made => return made.map(|()| Outcome::default()),
             }
         }
-        Err(err!(1615))
+        Err(err!(ER_NEED_REPREPARE))
     }
 
     /// 1831 for each key with the same parts as one before it, but those of `kept`, which nobody is told of again.
@@ -735,7 +736,7 @@ impl Session {
             let was = kept.iter().any(|k| eq_name(k, &index.name));
             let same = |i: &Index| i.unique == index.unique && i.primary == index.primary && parts(i) == parts(index);
             if !was && table.indexes[..at].iter().any(same) {
-                let e = err!(1831, index.name, schema, name);
+                let e = err!(ER_DUP_INDEX, index.name, schema, name);
                 self.state.warn("Warning", e.code, e.message);
             }
         }
@@ -756,9 +757,10 @@ impl Session {
                 if !self.is_temporary(&from_schema, &from) {
                     self.need_on(Action::CopyDefinition, &from_schema, &from)?;
                 }
-                let table = version.table(&from_schema, &from).ok_or_else(|| err!(1146, from_schema, from))?;
+                let table =
+                    version.table(&from_schema, &from).ok_or_else(|| err!(ER_NO_SUCH_TABLE, from_schema, from))?;
                 if !table.is_base() {
-                    return Err(err!(1347, from_schema, from, "BASE TABLE"));
+                    return Err(err!(ER_WRONG_OBJECT, from_schema, from, "BASE TABLE"));
                 }
                 let mut spec = like(table, to.0, to.1);
                 let by_default = version.schema(to.0).is_some_and(|schema| schema.encrypts);
@@ -768,7 +770,7 @@ impl Session {
                 Ok(spec)
             }
             CreateTableBody::Columns { columns, keys, options, .. } => {
-                let found = version.schema(to.0).ok_or_else(|| err!(1049, to.0))?;
+                let found = version.schema(to.0).ok_or_else(|| err!(ER_BAD_DB_ERROR, to.0))?;
                 self.table_spec(parsed, to, temporary, found.default_collation, columns, &[], keys, options)
             }
         }
@@ -778,7 +780,7 @@ impl Session {
     pub(crate) fn check_new_table(&mut self, spec: &TableSpec) -> Result<()> {
         self.check_expressions(spec)?;
         match self.state.vars.bool(REQUIRE_PRIMARY_KEY) && !spec.keys.iter().any(|k| k.kind == KeyKind::Primary) {
-            true => Err(err!(3750)),
+            true => Err(err!(ER_TABLE_WITHOUT_PK)),
             false => Ok(()),
         }
     }
@@ -832,14 +834,14 @@ impl Session {
             }
             let missing: Vec<String> = missing.into_iter().map(|t| format!("{}.{}", t.0, t.1)).collect();
             if !missing.is_empty() && !if_exists {
-                return Err(err!(1051, missing.join(",")));
+                return Err(err!(ER_BAD_TABLE_ERROR, missing.join(",")));
             }
             ddl.drop_tables(&there)?;
             Ok(missing)
         })?;
         self.drop_temporary(&own);
         for name in missing {
-            self.state.warn("Note", 1051, format!("Unknown table '{name}'"));
+            self.state.push_warning("Note", err!(ER_BAD_TABLE_ERROR, name));
         }
         Ok(())
     }
@@ -854,7 +856,7 @@ impl Session {
     ) -> Result<()> {
         let missing: Vec<String> = missing.iter().map(|t| format!("{}.{}", t.0, t.1)).collect();
         if !missing.is_empty() && !if_exists {
-            return Err(err!(1051, missing.join(",")));
+            return Err(err!(ER_BAD_TABLE_ERROR, missing.join(",")));
         }
         if !goes_on {
             self.commit_all()?;
@@ -864,7 +866,7 @@ impl Session {
             self.begin_with_temporary();
         }
         for name in missing {
-            self.state.warn("Note", 1051, format!("Unknown table '{name}'"));
+            self.state.push_warning("Note", err!(ER_BAD_TABLE_ERROR, name));
         }
         Ok(())
     }

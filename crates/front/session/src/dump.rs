@@ -25,6 +25,7 @@ use protocol::{Connection, Output, ReadOutcome};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use types::codes::*;
 use types::gtid::GtidSet;
 use types::{Result, SqlError, Value, err};
 
@@ -58,7 +59,7 @@ enum Identity {
 
 /// A fatal error that the replica tells its administrator.
 fn fatal(text: impl Into<String>) -> SqlError {
-    SqlError::new(1236, text)
+    SqlError::new(ER_SOURCE_FATAL_ERROR_READING_BINLOG, text)
 }
 
 fn fatal_of(e: binlog::Error) -> SqlError {
@@ -346,7 +347,7 @@ impl Dump<'_> {
                 self.began.1
             )));
         }
-        if killed() { Err(err!(1317)) } else { Ok(()) }
+        if killed() { Err(err!(ER_QUERY_INTERRUPTED)) } else { Ok(()) }
     }
 
     /// Names the file and describes its format.

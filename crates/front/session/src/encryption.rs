@@ -11,7 +11,8 @@ use catalog::{CreateOptions, StorageEngine};
 use engine::Engine;
 use expr::Env;
 use sql::ast::{DatabaseOptions, Parsed, TableOptions};
-use types::{Result, SqlError, err};
+use types::codes::*;
+use types::{Result, err};
 
 const DEFAULT_ENCRYPTION: VarId = id("default_table_encryption");
 const ENCRYPTION_PRIVILEGE_CHECK: VarId = id("table_encryption_privilege_check");
@@ -51,22 +52,22 @@ impl Session {
             Some(value) if value.eq_ignore_ascii_case("n") => kept.set("ENCRYPTION", Some(value)),
             Some(value) if value.eq_ignore_ascii_case("y") => {
                 if table.temporary {
-                    return Err(SqlError::new(3833, "ENCRYPTION clause is not valid for temporary tablespace."));
+                    return Err(err!(ER_CANNOT_USE_ENCRYPTION_CLAUSE, "temporary"));
                 }
                 kept.set("ENCRYPTION", Some(value));
             }
-            Some(_) => return Err(err!(3184)),
+            Some(_) => return Err(err!(ER_INVALID_ENCRYPTION_OPTION)),
         }
         if kept.is_encrypted() && engine != StorageEngine::InnoDb {
-            return Err(err!(1178, "ENCRYPTION"));
+            return Err(err!(ER_CHECK_NOT_IMPLEMENTED, "ENCRYPTION"));
         }
         if kept.is_encrypted() && !self.server.engine.has_keyring() {
-            return Err(err!(3185));
+            return Err(err!(ER_CANNOT_FIND_KEY_IN_KEYRING));
         }
         if named.is_some() && !table.temporary {
             self.may_differ_in_encryption(kept.is_encrypted(), table.encrypts)?;
             if !kept.is_encrypted() && table.encrypts {
-                let warning = err!(3824);
+                let warning = err!(WARN_UNENCRYPTED_TABLE_IN_ENCRYPTED_DB);
                 self.state.warn("Warning", warning.code, warning.message);
             }
         }
@@ -78,7 +79,7 @@ impl Session {
         if encrypted == by_default || !self.checks_encryption_privilege() {
             return Ok(());
         }
-        self.need(Action::DifferInEncryption).map_err(|_| err!(3826))
+        self.need(Action::DifferInEncryption).map_err(|_| err!(ER_CANNOT_SET_TABLE_ENCRYPTION))
     }
 
     /// The DEFAULT ENCRYPTION of a schema that a statement makes or alters: what it says, or `None`. Errors 1525, 3827.
@@ -87,10 +88,10 @@ impl Session {
         let encrypts = match text.to_ascii_lowercase().as_str() {
             "y" => true,
             "n" => false,
-            _ => return Err(err!(1525, "argument (should be Y or N)", text)),
+            _ => return Err(err!(ER_WRONG_VALUE, "argument (should be Y or N)", text)),
         };
         if encrypts != self.state.vars.bool(DEFAULT_ENCRYPTION) && self.checks_encryption_privilege() {
-            self.need(Action::DifferInEncryption).map_err(|_| err!(3827))?;
+            self.need(Action::DifferInEncryption).map_err(|_| err!(ER_CANNOT_SET_DATABASE_ENCRYPTION))?;
         }
         Ok(Some(encrypts))
     }
@@ -116,7 +117,7 @@ impl Session {
                 if may(access, Action::SetEncryptionCheck) || both {
                     return Ok(());
                 }
-                Err(err!(1227, "SUPER or SYSTEM_VARIABLES_ADMIN and TABLE_ENCRYPTION_ADMIN"))
+                Err(err!(ER_SPECIFIC_ACCESS_DENIED_ERROR, "SUPER or SYSTEM_VARIABLES_ADMIN and TABLE_ENCRYPTION_ADMIN"))
             }
             _ => Ok(()),
         }
@@ -156,7 +157,7 @@ impl Session {
         self.commit_all()?;
         self.server.engine.reload_keyring().map_err(|error| {
             eprintln!("[ERROR] [Server] keyring: {error}");
-            err!(4035)
+            err!(ER_RELOAD_KEYRING_FAILURE)
         })
     }
 }

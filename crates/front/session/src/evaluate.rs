@@ -11,6 +11,7 @@ use sql::ast::{Expr, ExprId, Parsed, UnaryOp};
 use sql::keywords::Kw;
 use sql::lexer::{Lexer, Tok};
 use std::borrow::Cow;
+use types::codes::*;
 use types::collation::CollationId;
 use types::{DataType, Decimal, Result, TypeKind, Value, err};
 
@@ -172,7 +173,7 @@ impl Session {
         query.extend_from_slice(text);
         let parsed = sql::parse(&query, lexer_mode(self.state.sql_mode)).map_err(parse_error)?;
         if !is_planned(&parsed.statement) {
-            return Err(err!(1064));
+            return Err(err!(ER_PARSE_ERROR));
         }
         let values = self.bound.take(parsed.param_count as usize);
         let types: Vec<DataType> = values.iter().map(|v| self.type_of_bound(v)).collect();
@@ -182,10 +183,10 @@ impl Session {
         self.run_into(&mut planned, &values, &mut sink)?;
         let t = sink.columns.first().map_or(DataType::new(TypeKind::Null), |c| c.data_type);
         match (sink.rows.len(), sink.columns.len()) {
-            (_, n) if n != 1 => Err(err!(1241, 1)),
+            (_, n) if n != 1 => Err(err!(ER_OPERAND_COLUMNS, 1)),
             (0, _) => Ok((Value::Null, t)),
             (1, _) => Ok((sink.rows.swap_remove(0).swap_remove(0), t)),
-            _ => Err(err!(1242)),
+            _ => Err(err!(ER_SUBQUERY_NO_1_ROW)),
         }
     }
 }

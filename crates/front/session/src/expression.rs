@@ -3,6 +3,7 @@
 use crate::define::unsupported;
 use sql::ast::{Builtin, Expr, ExprId, Parsed, Statement};
 use sql::print::{self, Names};
+use types::codes::*;
 use types::{Result, SqlError, err};
 
 /// Where an expression stands, with the name of what it belongs to.
@@ -75,10 +76,10 @@ fn check_node(parsed: &Parsed, e: &Expr, columns: &[String], place: Place<'_>) -
                 return Ok(());
             }
             Err(match place {
-                Place::Check(check) => err!(3820, check, name),
-                Place::Default(_) => err!(1054, name, "default value expression"),
-                Place::Generated(_) => err!(1054, name, "generated column function"),
-                Place::Index(_) => err!(1054, name, "functional index"),
+                Place::Check(check) => err!(ER_CHECK_CONSTRAINT_REFERS_UNKNOWN_COLUMN, check, name),
+                Place::Default(_) => err!(ER_BAD_FIELD_ERROR, name, "default value expression"),
+                Place::Generated(_) => err!(ER_BAD_FIELD_ERROR, name, "generated column function"),
+                Place::Index(_) => err!(ER_BAD_FIELD_ERROR, name, "functional index"),
             })
         }
         Expr::Call { name, .. } => {
@@ -111,9 +112,9 @@ fn check_node(parsed: &Parsed, e: &Expr, columns: &[String], place: Place<'_>) -
                 _ => Err(disallowed(place, func.name())),
             }
         }
-        Expr::Aggregate { .. } | Expr::CountStar | Expr::GroupConcat(_) => Err(err!(1111)),
+        Expr::Aggregate { .. } | Expr::CountStar | Expr::GroupConcat(_) => Err(err!(ER_INVALID_GROUP_FUNC_USE)),
         Expr::DefaultOf(_) => Err(match place {
-            Place::Default(_) => err!(3773),
+            Place::Default(_) => err!(ER_DEFAULT_AS_VAL_GENERATED),
             place => disallowed(place, "default"),
         }),
         Expr::Row(_) => Ok(()),
@@ -123,10 +124,10 @@ fn check_node(parsed: &Parsed, e: &Expr, columns: &[String], place: Place<'_>) -
 
 fn disallowed(place: Place<'_>, function: &str) -> SqlError {
     match place {
-        Place::Check(name) => err!(3814, name, function),
-        Place::Default(name) => err!(3770, name, function),
-        Place::Generated(name) => err!(3763, name, function),
-        Place::Index(name) => err!(3758, name, function),
+        Place::Check(name) => err!(ER_CHECK_CONSTRAINT_NAMED_FUNCTION_IS_NOT_ALLOWED, name, function),
+        Place::Default(name) => err!(ER_DEFAULT_VAL_GENERATED_NAMED_FUNCTION_IS_NOT_ALLOWED, name, function),
+        Place::Generated(name) => err!(ER_GENERATED_COLUMN_NAMED_FUNCTION_IS_NOT_ALLOWED, name, function),
+        Place::Index(name) => err!(ER_FUNCTIONAL_INDEX_FUNCTION_IS_NOT_ALLOWED, name, function),
     }
 }
 
@@ -134,15 +135,15 @@ fn disallowed(place: Place<'_>, function: &str) -> SqlError {
 fn refused(parsed: &Parsed, place: Place<'_>) -> SqlError {
     let windows = parsed.exprs().iter().find_map(|e| if let Expr::Window(call) = e { Some(call) } else { None });
     if let Some(call) = windows {
-        return err!(3593, print::window_function(parsed, call));
+        return err!(ER_WINDOW_INVALID_WINDOW_FUNC_USE, print::window_function(parsed, call));
     }
     let variable = parsed.exprs().iter().any(|e| matches!(e, Expr::UserVar(_) | Expr::SystemVar { .. }));
     match place {
-        Place::Check(name) if variable => err!(3816, name),
-        Place::Check(name) => err!(3815, name),
-        Place::Default(name) if variable => err!(3772, name),
-        Place::Default(name) => err!(3769, name),
-        Place::Generated(name) => err!(3102, name),
+        Place::Check(name) if variable => err!(ER_CHECK_CONSTRAINT_VARIABLES, name),
+        Place::Check(name) => err!(ER_CHECK_CONSTRAINT_FUNCTION_IS_NOT_ALLOWED, name),
+        Place::Default(name) if variable => err!(ER_DEFAULT_VAL_GENERATED_VARIABLES, name),
+        Place::Default(name) => err!(ER_DEFAULT_VAL_GENERATED_FUNCTION_IS_NOT_ALLOWED, name),
+        Place::Generated(name) => err!(ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED, name),
         Place::Index(_) => unsupported("this expression in an index"),
     }
 }

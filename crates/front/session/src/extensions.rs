@@ -17,6 +17,7 @@ use expr::Env;
 use sql::ast::{ExtensionStatement, Parsed, SetItem, Str, VarScope};
 use std::sync::Arc;
 use sync::blocking::Wait;
+use types::codes::*;
 use types::{Result, SqlError, err};
 
 const LENGTH: VarId = id("validate_password.length");
@@ -43,25 +44,31 @@ fn plugin_of(name: &str, library: &str) -> Result<Extension> {
     if of_library().next().is_none() {
         return Err(no_library(library));
     }
-    let found = of_library().find(|p| p.name.eq_ignore_ascii_case(name)).ok_or_else(|| err!(1127, name))?;
+    let found =
+        of_library().find(|p| p.name.eq_ignore_ascii_case(name)).ok_or_else(|| err!(ER_CANT_FIND_DL_ENTRY, name))?;
     Ok(Extension::of_plugin(found.name).expect("each plugin is an extension"))
 }
 
 /// Errors 1126, 3527, 3528, 3529.
 fn component_of(urn: &str) -> Result<Extension> {
-    let (scheme, path) = urn.split_once("://").ok_or_else(|| err!(3527, urn))?;
+    let (scheme, path) = urn.split_once("://").ok_or_else(|| err!(ER_COMPONENTS_NO_SCHEME, urn))?;
     if scheme != "file" {
-        return Err(err!(3528, scheme, urn));
+        return Err(err!(ER_COMPONENTS_NO_SCHEME_SERVICE, scheme, urn));
     }
     if path.contains('/') {
-        return Err(err!(3529, urn));
+        return Err(err!(ER_COMPONENTS_CANT_LOAD, urn));
     }
     let found = COMPONENTS.iter().find(|(known, _)| *known == urn);
     found.map(|(_, extension)| *extension).ok_or_else(|| no_library(&format!("{path}.so")))
 }
 
 fn no_library(name: &str) -> SqlError {
-    err!(1126, name, ENOENT, format!("{name}: cannot open shared object file: No such file or directory"))
+    err!(
+        ER_CANT_OPEN_LIBRARY,
+        name,
+        ENOENT,
+        format!("{name}: cannot open shared object file: No such file or directory")
+    )
 }
 
 /// What was installed and is loaded again at a start. Unknown ones come from a later version and are left alone.
@@ -206,7 +213,7 @@ impl Session {
     pub(crate) fn extension(&mut self, parsed: &Parsed, statement: &ExtensionStatement) -> Result<()> {
         self.commit_all()?;
         let server = Arc::clone(&self.server);
-        let _one_at_a_time = server.installing.lock_or_end(Wait::LogFlush).ok_or_else(|| err!(1317))?;
+        let _one_at_a_time = server.installing.lock_or_end(Wait::LogFlush).ok_or_else(|| err!(ER_QUERY_INTERRUPTED))?;
         match statement {
             ExtensionStatement::InstallComponents { urns, set } => {
                 self.need(Action::InstallComponent)?;
@@ -241,7 +248,7 @@ impl Session {
             let urn = text_of(parsed, *urn);
             let extension = component_of(&urn)?;
             if self.server.globals.load().has(extension) || extensions.contains(&extension) {
-                return Err(err!(3529, urn));
+                return Err(err!(ER_COMPONENTS_CANT_LOAD, urn));
             }
             extensions.push(extension);
             last_id += 1;
@@ -302,7 +309,9 @@ impl Session {
                 Some(value) => {
                     let (value, _) = self.evaluate(parsed, value, text)?;
                     let of = variable.name.split('.').next().unwrap_or_default();
-                    variable.check(&value, true, &mut |_| {}).map_err(|_| err!(3536, format!("mysql:{of}")))?
+                    variable
+                        .check(&value, true, &mut |_| {})
+                        .map_err(|_| err!(ER_COMPONENTS_LOAD_CANT_INITIALIZE, format!("mysql:{of}")))?
                 }
             };
             values.push((id, value, scope == VarScope::Persist));
@@ -324,9 +333,9 @@ impl Session {
         for urn in urns {
             let urn = text_of(parsed, *urn);
             let is_it = |one: &&Installed| matches!(one, Installed::Component { urn: known, .. } if *known == urn);
-            let found = installed.iter().find(is_it).ok_or_else(|| err!(3537, urn))?;
+            let found = installed.iter().find(is_it).ok_or_else(|| err!(ER_COMPONENTS_UNLOAD_NOT_LOADED, urn))?;
             if gone.contains(found) {
-                return Err(err!(3545, urn));
+                return Err(err!(ER_COMPONENTS_UNLOAD_DUPLICATE_IN_GROUP, urn));
             }
             gone.push(found.clone());
         }
@@ -343,10 +352,10 @@ impl Session {
     /// Errors 1124 to 1127.
     fn install_plugin(&mut self, name: &str, library: &str) -> Result<()> {
         if library.contains('/') {
-            return Err(err!(1124));
+            return Err(err!(ER_UDF_NO_PATHS));
         }
         if Extension::of_plugin(name).is_some_and(|e| self.server.globals.load().has(e)) {
-            return Err(err!(1125, name));
+            return Err(err!(ER_UDF_EXISTS, name));
         }
         let extension = plugin_of(name, library)?;
         self.store(&[Installed::Plugin { name: name.to_string(), library: library.to_string() }], true)?;
@@ -361,7 +370,7 @@ impl Session {
             |one: &&Installed| matches!(one, Installed::Plugin { name: known, .. } if known.eq_ignore_ascii_case(name));
         match self.server.catalog.installed()?.iter().find(is_it) {
             Some(found) => self.uninstall(std::slice::from_ref(found)),
-            None => Err(err!(1305, "PLUGIN", name)),
+            None => Err(err!(ER_SP_DOES_NOT_EXIST, "PLUGIN", name)),
         }
     }
 
@@ -386,7 +395,7 @@ impl Session {
             }),
             DICTIONARY if !self.server.read_dictionary() => {
                 let file = self.server.globals.load().text(DICTIONARY).to_string();
-                let error = err!(1017, file, ENOENT, "the words that were there before stay");
+                let error = err!(ER_FILE_NOT_FOUND, file, ENOENT, "the words that were there before stay");
                 self.state.warn("Warning", error.code, error.message);
             }
             // As in MySQL: failures are counted anew.
@@ -423,7 +432,7 @@ fn variable_of(written: &str, extensions: &[Extension]) -> Result<VarId> {
         _ => written.to_string(),
     };
     let is_theirs = |id: &VarId| VARIABLES[*id as usize].extension().is_some_and(|e| extensions.contains(&e));
-    find(&full).filter(is_theirs).ok_or_else(|| err!(4161, full.replace('_', "-")))
+    find(&full).filter(is_theirs).ok_or_else(|| err!(ER_INSTALL_COMPONENT_SET_UNUSED_VALUE, full.replace('_', "-")))
 }
 
 /// A value as the other variables of its extension allow it. What is only set now is settled once it is. Error 1231.

@@ -24,6 +24,7 @@ use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use types::charset::Charset;
+use types::codes::*;
 use types::{DataType, Result, SqlError, TypeKind, Value, err};
 
 const LOCAL_INFILE: VarId = id("local_infile");
@@ -56,7 +57,7 @@ impl Read for Spool {
 }
 
 fn not_created(path: &Path, e: &dyn std::fmt::Display) -> SqlError {
-    SqlError::new(1, format!("Can't create/write to file '{}' (OS errno - {e})", path.display()))
+    SqlError::new(EE_CANTCREATEFILE, format!("Can't create/write to file '{}' (OS errno - {e})", path.display()))
 }
 
 /// `2 - No such file or directory`
@@ -75,7 +76,7 @@ pub(crate) fn files_are_off(globals: &Globals) -> bool {
 fn server_file(globals: &Globals, name: &str) -> Result<PathBuf> {
     // Relative names lie in the data directory.
     let path = Path::new(globals.text(DATADIR)).join(name);
-    let refused = || err!(1290, "--secure-file-priv");
+    let refused = || err!(ER_OPTION_PREVENTS_STATEMENT, "--secure-file-priv");
     if files_are_off(globals) {
         return Err(refused());
     }
@@ -96,7 +97,7 @@ pub(crate) fn load(globals: &Globals, name: &str, size_max: u64) -> Result<Loade
     let Ok(about) = std::fs::metadata(&path) else { return Ok(LoadedFile::Refused) };
     // A pipe or a device may have nothing to read for ever.
     if !about.is_file() {
-        return Err(err!(1085, name));
+        return Err(err!(ER_TEXTFILE_NOT_READABLE, name));
     }
     if about.len() > size_max {
         return Ok(LoadedFile::TooLarge(about.len()));
@@ -118,7 +119,7 @@ impl Session {
         if local {
             let server = self.server.globals.load().bool(LOCAL_INFILE);
             if !server || !out.capabilities().has(Capabilities::LOCAL_FILES) {
-                return Err(err!(3948));
+                return Err(err!(ER_CLIENT_LOCAL_FILES_DISABLED));
             }
             let planned = Box::new(self.plan(parsed, &[])?);
             check_schemas(&planned.prepared, &self.dictionary())?;
@@ -135,10 +136,10 @@ impl Session {
         check_schemas(&planned.prepared, &self.dictionary())?;
         let path = self.server_file(&name)?;
         let no_stat =
-            |e: io::Error| SqlError::new(13, format!("Can't get stat of '{}' ({})", path.display(), os_error(&e)));
+            |e: io::Error| SqlError::new(EE_STAT, format!("Can't get stat of '{}' ({})", path.display(), os_error(&e)));
         // A pipe or a device may have nothing to read for ever, and KILL could not end that.
         if !std::fs::metadata(&path).map_err(no_stat)?.is_file() {
-            return Err(err!(1085, path.display()));
+            return Err(err!(ER_TEXTFILE_NOT_READABLE, path.display()));
         }
         let file = std::fs::File::open(&path).map_err(no_stat)?;
         self.run_load(&mut planned, Box::new(file), out)
@@ -207,7 +208,7 @@ impl Session {
     fn may_touch_files(&self, action: Action) -> Result<()> {
         self.need(action).map_err(|_| {
             let account = &self.access().account().name;
-            err!(1045, account.user, account.host, self.used_password())
+            err!(ER_ACCESS_DENIED_ERROR, account.user, account.host, self.used_password())
         })
     }
 
@@ -228,7 +229,7 @@ impl Session {
         let (name, charset, format) = match parsed[query].into.as_deref() {
             Some(Into::Outfile { file, charset, format }) => {
                 let charset = match charset.map(|c| parsed.name(c)) {
-                    Some(name) => Some(Charset::by_name(name).ok_or_else(|| err!(1115, name))?),
+                    Some(name) => Some(Charset::by_name(name).ok_or_else(|| err!(ER_UNKNOWN_CHARACTER_SET, name))?),
                     None => None,
                 };
                 (text_of(parsed, *file), charset, Some(plan::load::file_format(parsed, format)?))
@@ -241,8 +242,11 @@ impl Session {
         let path = self.server_file(&name)?;
         let file =
             std::fs::OpenOptions::new().write(true).create_new(true).open(&path).map_err(|e| match e.kind() {
-                io::ErrorKind::AlreadyExists => err!(1086, name),
-                _ => SqlError::new(1, format!("Can't create/write to file '{}' ({})", path.display(), os_error(&e))),
+                io::ErrorKind::AlreadyExists => err!(ER_FILE_EXISTS_ERROR, name),
+                _ => SqlError::new(
+                    EE_CANTCREATEFILE,
+                    format!("Can't create/write to file '{}' ({})", path.display(), os_error(&e)),
+                ),
             })?;
         let mut sink = FileSink {
             file: BufWriter::new(file),
@@ -299,7 +303,7 @@ impl RowSink for FileSink<'_> {
         self.line.clear();
         self.rows += 1;
         if self.format.is_none() && self.rows > 1 {
-            return Err(err!(1172));
+            return Err(err!(ER_TOO_MANY_ROWS));
         }
         let (mut text, mut converted) = (Vec::new(), Vec::new());
         for (i, (value, t)) in values.iter().zip(&self.types).enumerate() {

@@ -6,6 +6,7 @@ use crate::logs::Log;
 use crate::needs::Action;
 use sql::ast::{Flush, FlushTables, FlushWhat, Parsed};
 use std::sync::atomic::Ordering;
+use types::codes::*;
 use types::{Result, err};
 
 impl Session {
@@ -24,7 +25,9 @@ impl Session {
                     self.server.accounts.reset_usage();
                 }
                 FlushWhat::OptimizerCosts => {}
-                FlushWhat::RelayLogs(Some(channel)) => return Err(err!(3074, text_of(parsed, *channel))),
+                FlushWhat::RelayLogs(Some(channel)) => {
+                    return Err(err!(ER_REPLICA_CHANNEL_DOES_NOT_EXIST, text_of(parsed, *channel)));
+                }
                 // Nothing is received from a source.
                 FlushWhat::RelayLogs(None) => {}
                 FlushWhat::UserResources => self.server.accounts.reset_usage(),

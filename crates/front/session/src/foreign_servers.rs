@@ -5,7 +5,8 @@ use crate::define::text_of;
 use crate::needs::Action;
 use catalog::servers::ForeignServer;
 use sql::ast::{Parsed, ServerOptions, ServerStatement, ServerVerb, Str};
-use types::{Result, SqlError, err};
+use types::codes::*;
+use types::{Result, err};
 
 impl Session {
     /// Errors 1476, 1477, 1525.
@@ -13,15 +14,12 @@ impl Session {
         self.need(Action::ForeignServer)?;
         let name = text_of(parsed, statement.name);
         if name.is_empty() {
-            return Err(err!(1525, "server name", name));
+            return Err(err!(ER_WRONG_VALUE, "server name", name));
         }
         self.define(|ddl| {
             let found = ddl.lock_foreign_servers()?.into_iter().find(|s| s.is_called(&name));
             match (statement.verb, found) {
-                (ServerVerb::Create { .. }, Some(_)) => {
-                    let message = format!("The foreign server, {name}, you are trying to create already exists.");
-                    Err(SqlError::new(1476, message))
-                }
+                (ServerVerb::Create { .. }, Some(_)) => Err(err!(ER_FOREIGN_SERVER_EXISTS, name)),
                 (ServerVerb::Create { wrapper }, None) => {
                     let wrapper = text_of(parsed, wrapper);
                     let mut server = ForeignServer { name: name.clone(), wrapper, ..ForeignServer::default() };
@@ -34,7 +32,7 @@ impl Session {
                 }
                 (ServerVerb::Drop { .. }, Some(_)) => ddl.remove_foreign_server(&name),
                 (ServerVerb::Drop { if_exists: true }, None) => Ok(()),
-                (ServerVerb::Alter | ServerVerb::Drop { .. }, None) => Err(err!(1477, name)),
+                (ServerVerb::Alter | ServerVerb::Drop { .. }, None) => Err(err!(ER_FOREIGN_SERVER_DOESNT_EXIST, name)),
             }
         })?;
         Ok(())

@@ -30,6 +30,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use sync::blocking::{ASK_AGAIN, is_interrupted};
 use sync::{Condvar, Mutex, Rank};
+use types::codes::*;
 use types::gtid::{Gtid, GtidSet, Tag};
 use types::{Result, SqlError, err};
 
@@ -109,15 +110,27 @@ impl Next {
             return Ok(Next::Automatic);
         }
         if word.eq_ignore_ascii_case("ANONYMOUS") {
-            return if mode == MODE_ON { Err(err!(1782)) } else { Ok(Next::Anonymous) };
+            return if mode == MODE_ON {
+                Err(err!(ER_CANT_SET_GTID_NEXT_TO_ANONYMOUS_WHEN_GTID_MODE_IS_ON))
+            } else {
+                Ok(Next::Anonymous)
+            };
         }
         if let Some(tag) = automatic_tag(word) {
-            return if mode < MODE_ON_PERMISSIVE { Err(err!(6039)) } else { Ok(Next::Tagged(tag)) };
+            return if mode < MODE_ON_PERMISSIVE {
+                Err(err!(ER_CANT_SET_GTID_NEXT_TO_AUTOMATIC_TAGGED_WHEN_GTID_MODE_IS_OFF))
+            } else {
+                Ok(Next::Tagged(tag))
+            };
         }
         match Gtid::parse(word) {
-            Some(gtid) if mode == MODE_OFF => Err(if gtid.tag.is_empty() { err!(1781) } else { err!(6040) }),
+            Some(gtid) if mode == MODE_OFF => Err(if gtid.tag.is_empty() {
+                err!(ER_CANT_SET_GTID_NEXT_TO_GTID_WHEN_GTID_MODE_IS_OFF)
+            } else {
+                err!(ER_GTID_NEXT_TAG_GTID_MODE_OFF)
+            }),
             Some(gtid) => Ok(Next::Over(gtid)),
-            None => Err(err!(1774, text)),
+            None => Err(err!(ER_MALFORMED_GTID_SPECIFICATION, text)),
         }
     }
 }
@@ -223,7 +236,7 @@ impl Gtids {
         let mut numbers = self.numbers.lock();
         while numbers.owned.contains_key(&gtid) {
             if is_interrupted() {
-                return Err(err!(1317));
+                return Err(err!(ER_QUERY_INTERRUPTED));
             }
             self.released.wait_timeout(&mut numbers, ASK_AGAIN);
         }
@@ -274,17 +287,17 @@ impl Gtids {
             let why = "there are ongoing, anonymous transactions. Before setting @@GLOBAL.GTID_MODE = ON, wait until SHOW STATUS LIKE \
                        'ANONYMOUS_TRANSACTION_COUNT' shows zero on all servers. Then wait for all existing, anonymous transactions to \
                        replicate to all replicas, and then execute SET @@GLOBAL.GTID_MODE = ON";
-            return Err(err!(3111, "ON", format!("{why} {MANUAL}")));
+            return Err(err!(ER_CANT_SET_GTID_MODE, "ON", format!("{why} {MANUAL}")));
         }
         if mode == MODE_OFF && !numbers.owned.is_empty() {
             let why = "there are ongoing transactions that have a GTID. Before you set @@GLOBAL.GTID_MODE = OFF, wait until SELECT \
                        @@GLOBAL.GTID_OWNED is empty on all servers. Then wait for all GTID-transactions to replicate to all servers, and \
                        then execute SET @@GLOBAL.GTID_MODE = OFF";
-            return Err(err!(3111, "OFF", format!("{why} {MANUAL}")));
+            return Err(err!(ER_CANT_SET_GTID_MODE, "OFF", format!("{why} {MANUAL}")));
         }
         if mode < MODE_ON_PERMISSIVE && numbers.tagged > 0 {
             return Err(err!(
-                3111,
+                ER_CANT_SET_GTID_MODE,
                 "OFF/OFF_PERMISSIVE",
                 "there is an ongoing session with GTID_NEXT set to AUTOMATIC:<TAG>"
             ));
@@ -301,7 +314,7 @@ impl Gtids {
 
     /// SET GLOBAL gtid_purged to a set, or `+set` on top of what is there. Errors 1231, 1317, 3546.
     pub fn purge(&self, text: &str, binlog: &Binlog, malformed: impl Fn() -> SqlError) -> Result<()> {
-        let refused = |why: &str| Err(err!(3546, why));
+        let refused = |why: &str| Err(err!(ER_CANT_SET_GTID_PURGED_DUE_SETS_CONSTRAINTS, why));
         let (adds, rest) = text.trim().strip_prefix('+').map_or((false, text), |rest| (true, rest));
         let mut added = GtidSet::parse(rest).ok_or_else(malformed)?;
         // What is owned is looked at first: what is committed meanwhile is executed.
@@ -521,7 +534,7 @@ impl Session {
             return Ok(());
         }
         if self.is_in_transaction() {
-            return Err(err!(1766, "gtid_next"));
+            return Err(err!(ER_VARIABLE_NOT_SETTABLE_IN_TRANSACTION, "gtid_next"));
         }
         self.state.gtid.next = Next::Undetermined;
         Ok(())
@@ -541,20 +554,26 @@ impl Session {
         };
         let name = crate::variables::VARIABLES[id as usize].name;
         match id {
-            GTID_NEXT | GTID_PURGED | TRACK_GTIDS | DETACH if self.is_in_transaction() => Err(err!(1766, name)),
-            _ if OUTSIDE_TRANSACTIONS.contains(&id) && self.is_in_transaction() => Err(err!(1766, name)),
+            GTID_NEXT | GTID_PURGED | TRACK_GTIDS | DETACH if self.is_in_transaction() => {
+                Err(err!(ER_VARIABLE_NOT_SETTABLE_IN_TRANSACTION, name))
+            }
+            _ if OUTSIDE_TRANSACTIONS.contains(&id) && self.is_in_transaction() => {
+                Err(err!(ER_VARIABLE_NOT_SETTABLE_IN_TRANSACTION, name))
+            }
             GTID_NEXT => {
                 let globals = self.server.globals.load();
                 self.may_set_gtid_next(new.text())?;
                 Next::parse(new.text(), &globals)?;
                 match owned {
-                    Some(gtid) => Err(err!(1790, gtid)),
-                    None if self.state.gtid.holds(Waits::Anonymous) => Err(err!(1790, "ANONYMOUS")),
+                    Some(gtid) => Err(err!(ER_CANT_SET_GTID_NEXT_WHEN_OWNING_GTID, gtid)),
+                    None if self.state.gtid.holds(Waits::Anonymous) => {
+                        Err(err!(ER_CANT_SET_GTID_NEXT_WHEN_OWNING_GTID, "ANONYMOUS"))
+                    }
                     None => Ok(()),
                 }
             }
             GTID_PURGED | GTID_MODE => match owned {
-                Some(gtid) => Err(err!(3138, name, gtid)),
+                Some(gtid) => Err(err!(ER_CANT_SET_VARIABLE_WHEN_OWNING_GTID, name, gtid)),
                 // One step further than it is: who goes on to it is asked.
                 None if id == GTID_MODE && self.server.globals.load().uint(GTID_MODE) != new.uint() => {
                     self.server.gtids.may_set_mode(new.uint())
@@ -572,7 +591,7 @@ impl Session {
         }
         let may = self.need(Action::TagGtids).and_then(|()| self.need(Action::SetReplicationSession));
         const NEEDED: &str = "the TRANSACTION_GTID_TAG and at least one of the: SYSTEM_VARIABLES_ADMIN, SESSION_VARIABLES_ADMIN or REPLICATION_APPLIER";
-        may.map_err(|_| err!(6038, NEEDED))
+        may.map_err(|_| err!(ER_SPECIFIC_ACCESS_DENIED, NEEDED))
     }
 
     /// SET gtid_next. Errors 1026, 1317, and those of [`Session::may_set_gtid`].
@@ -609,9 +628,9 @@ impl Session {
         }
         match self.server.globals.load().uint(ENFORCE_GTIDS) {
             ENFORCE_OFF => Ok(()),
-            ENFORCE_ON => Err(err!(1785)),
+            ENFORCE_ON => Err(err!(ER_GTID_UNSAFE_NON_TRANSACTIONAL_TABLE)),
             _ => {
-                self.state.warn("Warning", 1785, err!(1785).message);
+                self.state.push_warning("Warning", err!(ER_GTID_UNSAFE_NON_TRANSACTIONAL_TABLE));
                 Ok(())
             }
         }
@@ -621,8 +640,10 @@ impl Session {
     #[cold]
     pub(crate) fn passes_over(&self) -> Result<bool> {
         match self.state.gtid.next {
-            Next::Over(gtid) => Err(err!(1837, gtid)),
-            Next::Undetermined if self.server.globals.load().uint(GTID_MODE) == MODE_ON => Err(err!(1782)),
+            Next::Over(gtid) => Err(err!(ER_GTID_NEXT_TYPE_UNDEFINED_GTID, gtid)),
+            Next::Undetermined if self.server.globals.load().uint(GTID_MODE) == MODE_ON => {
+                Err(err!(ER_CANT_SET_GTID_NEXT_TO_ANONYMOUS_WHEN_GTID_MODE_IS_ON))
+            }
             Next::Executed(_) => Ok(true),
             _ => Ok(false),
         }
@@ -632,7 +653,7 @@ impl Session {
     #[cold]
     pub(crate) fn passes_over_statement(&mut self, statement: &Statement) -> Result<bool> {
         if commits_first(statement) && self.is_in_transaction() {
-            return Err(err!(1778));
+            return Err(err!(ER_CANT_DO_IMPLICIT_COMMIT_IN_TRX_WHEN_GTID_NEXT_IS_SET));
         }
         if needs_no_number(statement) {
             return Ok(false);
@@ -670,7 +691,9 @@ pub(crate) fn executed_rows(binlog: &Binlog) -> Vec<inspect::ExecutedGtids> {
 /// WAIT_FOR_EXECUTED_GTID_SET: false after `time`. Errors 1317, and 3173 where the session owns one of them itself.
 pub(crate) fn wait_for(state: &State, set: &GtidSet, time: Option<Duration>) -> Result<bool> {
     match state.gtid.next {
-        Next::Owned(own) if set.contains(own) => return Err(err!(3173, own)),
+        Next::Owned(own) if set.contains(own) => {
+            return Err(err!(ER_CANT_WAIT_FOR_EXECUTED_GTID_SET_WHILE_OWNING_A_GTID, own));
+        }
         _ => {}
     }
     match &state.server.binlog {
@@ -682,7 +705,7 @@ pub(crate) fn wait_for(state: &State, set: &GtidSet, time: Option<Duration>) -> 
             let mut parker = sync::Parker::new();
             while time.is_none_or(|time| began.elapsed() < time) {
                 if is_interrupted() {
-                    return Err(err!(1317));
+                    return Err(err!(ER_QUERY_INTERRUPTED));
                 }
                 let left = time.map_or(ASK_AGAIN, |time| time.saturating_sub(began.elapsed()));
                 parker.park_timeout(left.min(ASK_AGAIN));

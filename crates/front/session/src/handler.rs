@@ -13,20 +13,21 @@ use run::Outcome;
 use run::handler::Handler;
 use sql::ast::{HandlerRead, HandlerStatement, Parsed};
 use std::sync::Arc;
+use types::codes::*;
 use types::{Result, err};
 
 impl Session {
     /// Errors 1066, 1109, 1146, 1192, 1347 and those of reading.
     pub(crate) fn handler(&mut self, parsed: &Parsed, statement: &HandlerStatement, out: &mut Output) -> Result<Done> {
         if self.locked.is_some() {
-            return Err(err!(1192));
+            return Err(err!(ER_LOCK_OR_ACTIVE_TRANSACTION));
         }
         match statement {
             HandlerStatement::Open { table, alias } => {
                 let (schema, name) = self.object(parsed, *table)?;
                 let alias = parsed.name(*alias);
                 if self.handlers.iter().any(|h| eq_name(h.alias(), alias)) {
-                    return Err(err!(1066, alias));
+                    return Err(err!(ER_NONUNIQ_TABLE, alias));
                 }
                 self.need_on_shared(Action::Handler, &schema, &name)?;
                 let found = self.handled(&schema, &name)?;
@@ -52,15 +53,15 @@ impl Session {
     /// Error 1109.
     fn opened(&self, alias: &str) -> Result<usize> {
         let at = self.handlers.iter().position(|h| eq_name(h.alias(), alias));
-        at.ok_or_else(|| err!(1109, alias, "HANDLER"))
+        at.ok_or_else(|| err!(ER_UNKNOWN_TABLE, alias, "HANDLER"))
     }
 
     /// Errors 1049, 1146, 1347.
     fn handled(&mut self, schema: &str, name: &str) -> Result<Arc<Table>> {
         let version = self.dictionary();
-        version.schema(schema).ok_or_else(|| err!(1049, schema))?;
-        let table = version.table(schema, name).ok_or_else(|| err!(1146, schema, name))?;
-        if table.is_base() { Ok(Arc::clone(table)) } else { Err(err!(1347, schema, name, "BASE TABLE")) }
+        version.schema(schema).ok_or_else(|| err!(ER_BAD_DB_ERROR, schema))?;
+        let table = version.table(schema, name).ok_or_else(|| err!(ER_NO_SUCH_TABLE, schema, name))?;
+        if table.is_base() { Ok(Arc::clone(table)) } else { Err(err!(ER_WRONG_OBJECT, schema, name, "BASE TABLE")) }
     }
 
     fn read_handler(
@@ -123,7 +124,7 @@ impl Session {
                 return Ok(table);
             }
         }
-        Err(err!(1615))
+        Err(err!(ER_NEED_REPREPARE))
     }
 
     /// The session has changed definitions: what it did them to is closed.

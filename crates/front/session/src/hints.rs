@@ -8,6 +8,7 @@ use plan::hints::StatementHints;
 use run::Prepared;
 use sql::ast::Parsed;
 use std::borrow::Cow;
+use types::codes::*;
 use types::{Result, Value};
 
 const INSERT_ID: VarId = id("insert_id");
@@ -110,11 +111,14 @@ impl Session {
 
     fn set_hinted(&mut self, name: &str, value: &str, number: bool, warns: bool) -> Result<(), (u16, String)> {
         let Some(at) = find(name) else {
-            return Err((3128, format!("Unresolved name '{name}' for SET_VAR hint")));
+            return Err((ER_UNRESOLVED_HINT_NAME, format!("Unresolved name '{name}' for SET_VAR hint")));
         };
         let variable = &VARIABLES[at as usize];
         if !HINTABLE.contains(&variable.name) {
-            return Err((3637, format!("Variable '{name}' cannot be set using SET_VAR hint.")));
+            return Err((
+                ER_NOT_HINT_UPDATABLE_VARIABLE,
+                format!("Variable '{name}' cannot be set using SET_VAR hint."),
+            ));
         }
         let plain = |e: types::SqlError| (e.code, e.message);
         self.may_set_session(variable.name).map_err(plain)?;
@@ -136,7 +140,7 @@ impl Session {
             return Err(plain(variable.cannot(value)));
         }
         for warning in adjusted.into_iter().filter(|_| warns) {
-            expr::Env::warn(&mut self.state, "Warning", 1292, warning);
+            expr::Env::warn(&mut self.state, "Warning", ER_TRUNCATED_WRONG_VALUE, warning);
         }
         match at {
             TIMESTAMP => self.state.timestamp = Some(new.double()).filter(|s| *s != 0.0),

@@ -13,6 +13,7 @@ use expr::Env;
 use protocol::Output;
 use sql::ast::{self, Parsed, TableMaintenance};
 use std::sync::Arc;
+use types::codes::*;
 use types::{DateTime, Result, SqlError, err, json};
 
 const MEMORY: VarId = id("histogram_generation_max_mem_size");
@@ -38,10 +39,10 @@ impl Session {
         let names: Vec<&str> = asked.columns.iter().map(|n| parsed.name(*n)).collect();
         let again = |(i, n): &(usize, &&str)| names[..*i].iter().any(|other| eq_name(other, n));
         if let Some((_, name)) = names.iter().enumerate().find(again) {
-            return Err(err!(1060, name));
+            return Err(err!(ER_DUP_FIELDNAME, name));
         }
         if asked.buckets.is_some_and(|n| !(1..=BUCKETS_MAX).contains(&n)) {
-            return Err(err!(1690, "Number of buckets", "ANALYZE TABLE"));
+            return Err(err!(ER_DATA_OUT_OF_RANGE, "Number of buckets", "ANALYZE TABLE"));
         }
         let change = match (asked.drop, asked.data) {
             (true, _) => Change::Drop,
@@ -56,7 +57,7 @@ impl Session {
         let tables = tables?;
         for (i, (schema, table)) in tables.iter().enumerate() {
             if tables[..i].iter().any(|t| t.0 == *schema && t.1 == *table) {
-                return Err(err!(1066, table));
+                return Err(err!(ER_NONUNIQ_TABLE, table));
             }
             if schema != "mysql" {
                 self.refuse_system_schema(schema)?;
@@ -105,10 +106,12 @@ impl Session {
             Change::Data(data) => self.set_histogram(schema, table, names[0], data),
         };
         match made {
-            Err(e) if e.code == 1347 => {
+            Err(e) if e.code == ER_WRONG_OBJECT => {
                 Ok(vec![("Error", "Cannot create histogram statistics for a view.".to_string())])
             }
-            Err(e) if matches!(e.code, 1099 | 1100 | 1146) => Ok(vec![("Error", e.message)]),
+            Err(e) if matches!(e.code, ER_TABLE_NOT_LOCKED_FOR_WRITE | ER_TABLE_NOT_LOCKED | ER_NO_SUCH_TABLE) => {
+                Ok(vec![("Error", e.message)])
+            }
             made => made,
         }
     }
@@ -240,7 +243,7 @@ impl Session {
 
 /// Error 3141 as the function that reads the text would say it.
 fn malformed(failure: &json::parse::Failure) -> SqlError {
-    err!(3141, 1, "UPDATE HISTOGRAM", format!("\"{}\"", failure.message), failure.at, "")
+    err!(ER_INVALID_JSON_TEXT_IN_PARAM, 1, "UPDATE HISTOGRAM", format!("\"{}\"", failure.message), failure.at, "")
 }
 
 fn no_column(name: &str) -> String {

@@ -6,6 +6,7 @@ use protocol::Peer;
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use sync::{Mutex, Rank};
+use types::codes::*;
 use types::{SqlError, err};
 
 /// What went wrong, by its place among the counters of `performance_schema.host_cache`.
@@ -43,14 +44,23 @@ impl HostError {
     /// What a login that was refused with `error` counts as.
     pub fn of(error: &SqlError) -> HostError {
         match error.code {
-            1043 | 1153 | 1156 | 1159 => HostError::Handshake,
-            1044 | 1049 => HostError::DefaultDatabase,
-            1203 => HostError::MaxUserConnections,
-            1226 if error.message.contains("max_connections_per_hour") => HostError::MaxUserConnectionsPerHour,
-            1226 => HostError::MaxUserConnections,
-            1251 | 1524 => HostError::NoAuthPlugin,
-            1045 | 1698 | 1862 | 3118 | 3159 | 3955 => HostError::Authentication,
-            1105 | 1135 => HostError::Local,
+            ER_HANDSHAKE_ERROR | ER_NET_PACKET_TOO_LARGE | ER_NET_PACKETS_OUT_OF_ORDER | ER_NET_READ_INTERRUPTED => {
+                HostError::Handshake
+            }
+            ER_DBACCESS_DENIED_ERROR | ER_BAD_DB_ERROR => HostError::DefaultDatabase,
+            ER_TOO_MANY_USER_CONNECTIONS => HostError::MaxUserConnections,
+            ER_USER_LIMIT_REACHED if error.message.contains("max_connections_per_hour") => {
+                HostError::MaxUserConnectionsPerHour
+            }
+            ER_USER_LIMIT_REACHED => HostError::MaxUserConnections,
+            ER_NOT_SUPPORTED_AUTH_MODE | ER_PLUGIN_IS_NOT_LOADED => HostError::NoAuthPlugin,
+            ER_ACCESS_DENIED_ERROR
+            | ER_ACCESS_DENIED_NO_PASSWORD_ERROR
+            | ER_MUST_CHANGE_PASSWORD_LOGIN
+            | ER_ACCOUNT_HAS_BEEN_LOCKED
+            | ER_SECURE_TRANSPORT_REQUIRED
+            | ER_USER_ACCESS_DENIED_FOR_USER_ACCOUNT_BLOCKED_BY_PASSWORD_LOCK => HostError::Authentication,
+            ER_UNKNOWN_ERROR | ER_CANT_CREATE_THREAD => HostError::Local,
             _ => HostError::Unknown,
         }
     }
@@ -101,7 +111,7 @@ impl Hosts {
             return Ok(());
         }
         count(entry, HostError::Blocked);
-        Err(err!(1129, ip))
+        Err(err!(ER_HOST_IS_BLOCKED, ip))
     }
 
     /// The login succeeded, or did not.
@@ -175,7 +185,7 @@ mod tests {
             hosts.outcome(&peer(1), Err(HostError::Authentication));
         }
         let refused = hosts.admit(&peer(1), 2).unwrap_err();
-        assert_eq!(refused.code, 1129);
+        assert_eq!(refused.code, ER_HOST_IS_BLOCKED);
         assert!(refused.message.starts_with("Host '10.0.0.1' is blocked because of many connection errors"));
         assert!(hosts.admit(&peer(2), 2).is_ok());
         let rows = hosts.rows();

@@ -11,6 +11,7 @@ use observe::Counter;
 use plan::TableUse;
 use sql::ast::{FlushTables, LockTable, ObjectName, Parsed, Statement, TableLockMode, TableRef};
 use std::sync::Arc;
+use types::codes::*;
 use types::{Result, SqlError, err};
 
 /// How often LOCK TABLES starts over because data definition came between, before error 1615.
@@ -44,7 +45,7 @@ impl Session {
             let (schema, table) = self.object(parsed, t.name)?;
             let alias = parsed.name(t.alias.unwrap_or(t.name.name)).to_string();
             if wanted.iter().any(|w| w.alias.eq_ignore_ascii_case(&alias) && w.schema == schema) {
-                return Err(err!(1066, alias));
+                return Err(err!(ER_NONUNIQ_TABLE, alias));
             }
             if self.is_temporary(&schema, &table) {
                 // Nobody else knows it: there is nothing to lock.
@@ -75,7 +76,7 @@ impl Session {
             }
             self.unlock_tables_alone();
         }
-        Err(err!(1615))
+        Err(err!(ER_NEED_REPREPARE))
     }
 
     /// What is named, and what MySQL locks with it: the tables of a view as the view, those of its subqueries to be read; and with a
@@ -120,12 +121,12 @@ impl Session {
             self.need_on(Action::FlushTablesForReading, &schema, &table)?;
             let version = self.catalog.get(self.server.catalog.cell());
             if version.table(&schema, &table).is_some_and(|t| t.view.is_some()) {
-                return Err(err!(1347, schema, table, "BASE TABLE"));
+                return Err(err!(ER_WRONG_OBJECT, schema, table, "BASE TABLE"));
             }
             wanted.push(LockedTable { alias: table.clone(), schema, table, write: false });
         }
         if self.locked.is_some() {
-            return Err(err!(1192));
+            return Err(err!(ER_LOCK_OR_ACTIVE_TRANSACTION));
         }
         self.commit_all()?;
         let result = self
@@ -166,11 +167,11 @@ impl Session {
             match version.table(schema, table) {
                 Some(t) if t.is_virtual() => {
                     let account = &self.access().account().name;
-                    return Err(err!(1044, account.user, account.host, schema));
+                    return Err(err!(ER_DBACCESS_DENIED_ERROR, account.user, account.host, schema));
                 }
                 Some(_) if writes => version.check_writable(schema)?,
                 Some(_) => {}
-                None => return Err(err!(1146, schema, table)),
+                None => return Err(err!(ER_NO_SUCH_TABLE, schema, table)),
             }
         }
         Ok(())
@@ -212,7 +213,7 @@ impl Session {
     pub(crate) fn check_locked_name(&self, schema: &str, name: &str) -> Result<()> {
         let Some(locked) = self.locked.as_ref().filter(|_| !self.is_temporary(schema, name)) else { return Ok(()) };
         let is_it = |l: &LockedTable| l.schema == schema && l.table == name && l.alias.eq_ignore_ascii_case(name);
-        if locked.iter().any(is_it) { Ok(()) } else { Err(err!(1100, name)) }
+        if locked.iter().any(is_it) { Ok(()) } else { Err(err!(ER_TABLE_NOT_LOCKED, name)) }
     }
 
     /// Under LOCK TABLES a table that is not there is one that is not locked: 1146 becomes 1100.
@@ -220,7 +221,9 @@ impl Session {
     pub(crate) fn missing_or_unlocked(&self, error: SqlError) -> SqlError {
         let name = error.message.split_once('.').and_then(|(_, rest)| rest.split_once('\''));
         match name {
-            Some((table, _)) if error.code == 1146 && self.locked.is_some() => err!(1100, table),
+            Some((table, _)) if error.code == ER_NO_SUCH_TABLE && self.locked.is_some() => {
+                err!(ER_TABLE_NOT_LOCKED, table)
+            }
             _ => error,
         }
     }
@@ -254,7 +257,7 @@ impl Session {
         match mode {
             FlushTables::Close if self.locked.as_ref().is_some_and(|l| l.iter().any(|t| !t.write)) => {
                 let read = self.locked.iter().flatten().find(|t| !t.write).expect("one is read-locked");
-                Err(err!(1099, read.alias))
+                Err(err!(ER_TABLE_NOT_LOCKED_FOR_WRITE, read.alias))
             }
             // No table stays open between statements.
             FlushTables::Close => {
@@ -263,7 +266,7 @@ impl Session {
             }
             FlushTables::WithReadLock if tables.is_empty() => {
                 if self.locked.is_some() {
-                    return Err(err!(1192));
+                    return Err(err!(ER_LOCK_OR_ACTIVE_TRANSACTION));
                 }
                 self.commit_all()?;
                 self.lock_global()
@@ -275,7 +278,7 @@ impl Session {
                     let version = self.catalog.get(self.server.catalog.cell());
                     let found = version.table(&schema, &table).filter(|t| t.engine != StorageEngine::InnoDb);
                     if found.is_some_and(|t| t.is_base()) {
-                        return Err(err!(1031, table));
+                        return Err(err!(ER_ILLEGAL_HA, table));
                     }
                 }
                 self.flush_with_read_lock(parsed, tables)?;
@@ -283,7 +286,7 @@ impl Session {
                 for name in tables {
                     let (schema, table) = self.object(parsed, *name)?;
                     let shown = format!("InnoDB: Table '`{schema}`.`{table}`' in system tablespace");
-                    self.state.warn("Warning", 1809, shown);
+                    self.state.warn("Warning", ER_TABLE_IN_SYSTEM_TABLESPACE, shown);
                 }
                 Ok(())
             }
@@ -293,7 +296,7 @@ impl Session {
     /// SET GLOBAL read_only = ON: after the statements and commits that write now.
     pub(crate) fn while_nobody_writes(&mut self, change: impl FnOnce(&mut Session)) -> Result<()> {
         if self.locked.is_some() || self.tx.is_active() || self.transaction.explicit {
-            return Err(err!(1192));
+            return Err(err!(ER_LOCK_OR_ACTIVE_TRANSACTION));
         }
         let held = self.pins.holds(&Name::Global, Mode::Shared);
         if !held {
@@ -316,14 +319,14 @@ impl Session {
     pub(crate) fn check_no_backup(&mut self) -> Result<()> {
         let is_own = |t: &catalog::mdl::Ticket| *t.name == Name::BackupLock && t.duration == Duration::Explicit;
         if self.pins.tickets().iter().any(is_own) {
-            return Err(err!(4085));
+            return Err(err!(ER_CANNOT_PURGE_BINLOG_WITH_BACKUP_LOCK));
         }
         let (pins, mut waiting) = self.waiting();
         waiting.timeout = std::time::Duration::ZERO;
         let name = Arc::new(Name::BackupLock);
         pins.lock(&name, Mode::IntentionExclusive, Duration::Statement, &mut waiting).map(drop).map_err(|e| {
             match e.code {
-                1205 => err!(4085),
+                ER_LOCK_WAIT_TIMEOUT => err!(ER_CANNOT_PURGE_BINLOG_WITH_BACKUP_LOCK),
                 _ => e,
             }
         })
@@ -369,7 +372,7 @@ impl Session {
             let mut matching =
                 locked.iter().filter(|l| l.schema == schema && l.table == table && l.alias.eq_ignore_ascii_case(alias));
             if matching.clone().next().is_none() {
-                return Err(err!(1100, alias));
+                return Err(err!(ER_TABLE_NOT_LOCKED, alias));
             }
             // An INSERT writes its target alone. Where a table stands more than once, one of its names has to be locked for writing.
             let writes = match inserts {
@@ -383,7 +386,7 @@ impl Session {
                 false => locked.iter().filter(on_table).any(|l| l.write),
             };
             if writes && !locked_to_write {
-                return Err(err!(1099, alias));
+                return Err(err!(ER_TABLE_NOT_LOCKED_FOR_WRITE, alias));
             }
         }
         Ok(())
@@ -409,7 +412,7 @@ impl UserLocks {
         tx: &mut Transaction,
     ) -> Result<bool> {
         if self.pins.is_none() {
-            self.pins = Some(server.catalog.claim_pins(tx, connection).ok_or_else(|| err!(1040))?);
+            self.pins = Some(server.catalog.claim_pins(tx, connection).ok_or_else(|| err!(ER_CON_COUNT_ERROR))?);
         }
         let pins = self.pins.as_mut().expect("just claimed");
         let name = Arc::new(Name::User(name.into()));
@@ -422,7 +425,7 @@ impl UserLocks {
                 self.counts.push((name, 1));
                 Ok(true)
             }
-            Err(e) if e.code == 1205 => Ok(false),
+            Err(e) if e.code == ER_LOCK_WAIT_TIMEOUT => Ok(false),
             Err(e) => Err(e),
         }
     }

@@ -15,6 +15,7 @@ use protocol::handshake::{Scramble, new_scramble};
 use protocol::{Capabilities, Connection, Greeting, Next, Offer, Peer};
 use run::Outcome;
 use std::time::Duration;
+use types::codes::*;
 use types::collation::CollationId;
 use types::{Result, SqlError, err};
 
@@ -205,7 +206,7 @@ impl Session {
     fn finish(&mut self, check: Check<'_>, conn: &Connection) -> Result<Identity> {
         let name = self.name_of_login(&check);
         let identity = match !conn.is_secure() && self.server.globals.load().bool(REQUIRE_SECURE) {
-            true => Err(err!(3159)),
+            true => Err(err!(ER_SECURE_TRANSPORT_REQUIRED)),
             false => check.0.finish(self.tls.as_ref().map(|tls| Channel {
                 cipher: tls.cipher,
                 client: tls.client.as_ref().map(|names| (names.subject.as_str(), names.issuer.as_str())),
@@ -267,11 +268,11 @@ impl Session {
             return check(&access(), Action::AdministrativeConnection, None);
         }
         if self.server.globals.load().bool(OFFLINE) && !may(&access(), Action::ReservedConnection) {
-            return Err(SqlError::new(3032, "The server is currently in offline mode"));
+            return Err(err!(ER_SERVER_OFFLINE_MODE));
         }
         let is_full = || self.server.processes.connected() > self.server.globals.load().uint(MAX_CONNECTIONS);
         if conn.is_reserved() && is_full() && !may(&access(), Action::ReservedConnection) {
-            return Err(err!(1040));
+            return Err(err!(ER_CON_COUNT_ERROR));
         }
         Ok(())
     }
@@ -280,7 +281,7 @@ impl Session {
     fn admit_expired(&self, identity: &Identity, client: Capabilities) -> Result<()> {
         let knows = client.has(Capabilities::CAN_HANDLE_EXPIRED_PASSWORDS);
         let refuses = identity.password_expired && !knows && self.server.globals.load().bool(DISCONNECT_EXPIRED);
-        if refuses { Err(err!(1862)) } else { Ok(()) }
+        if refuses { Err(err!(ER_MUST_CHANGE_PASSWORD_LOGIN)) } else { Ok(()) }
     }
 
     /// The session is `identity`'s from now on. Errors 1231, 1044, 1049.
@@ -288,7 +289,7 @@ impl Session {
         let collation = CollationId(collation);
         // Statements are not read in a set whose characters take two bytes or more.
         if collation.is_known() && collation.charset().mbminlen() > 1 {
-            return Err(err!(1231, "character_set_client", collation.charset().name()));
+            return Err(err!(ER_WRONG_VALUE_FOR_VAR, "character_set_client", collation.charset().name()));
         }
         let access = self.server.accounts.access(identity.account.clone(), &identity.client_host);
         self.state.user = format!("{}@{}", identity.user, identity.client_host);

@@ -12,6 +12,7 @@ use inspect::Rows;
 use protocol::Output;
 use sql::ast::{AlterTable, MaintenanceVerb, ObjectName, Parsed, TableMaintenance};
 use std::sync::Arc;
+use types::codes::*;
 use types::collation::CollationId;
 use types::{DataType, Result, SqlError, TypeKind, Value, err};
 
@@ -81,11 +82,11 @@ impl Session {
                     say("error", &what);
                     say("error", "Corrupt");
                 }
-                Err(e) if e.code == 1146 || e.code == 1347 => {
+                Err(e) if e.code == ER_NO_SUCH_TABLE || e.code == ER_WRONG_OBJECT => {
                     say("Error", &e.message);
                     say("status", "Operation failed");
                 }
-                Err(e) if e.code == 1049 || e.code == 3989 => {
+                Err(e) if e.code == ER_BAD_DB_ERROR || e.code == ER_SCHEMA_READ_ONLY => {
                     say("Error", &e.message);
                     say("error", "Corrupt");
                 }
@@ -118,7 +119,7 @@ impl Session {
         for name in tables {
             let object = self.object(parsed, *name)?;
             if seen.contains(&object) {
-                return Err(err!(1066, object.1));
+                return Err(err!(ER_NONUNIQ_TABLE, object.1));
             }
             seen.push(object);
         }
@@ -140,8 +141,8 @@ impl Session {
         self.pins.release();
         let title = format!("{schema}.{table}");
         let failure = match found {
-            Ok(_) => err!(1505).message,
-            Err(e) if e.code == 1146 || e.code == 1347 => e.message,
+            Ok(_) => err!(ER_PARTITION_MGMT_ON_NONPARTITIONED).message,
+            Err(e) if e.code == ER_NO_SUCH_TABLE || e.code == ER_WRONG_OBJECT => e.message,
             Err(e) => return Err(e),
         };
         let told = [["Error", failure.as_str()], ["status", "Operation failed"]];
@@ -162,10 +163,10 @@ impl Session {
     fn base_table(&mut self, schema: &str, name: &str) -> Result<Option<Arc<Table>>, SqlError> {
         loop {
             let version = self.dictionary();
-            version.schema(schema).ok_or_else(|| err!(1049, schema))?;
-            let table = version.table(schema, name).ok_or_else(|| err!(1146, schema, name))?;
+            version.schema(schema).ok_or_else(|| err!(ER_BAD_DB_ERROR, schema))?;
+            let table = version.table(schema, name).ok_or_else(|| err!(ER_NO_SUCH_TABLE, schema, name))?;
             if table.view.is_some() {
-                return Err(err!(1347, schema, name, "BASE TABLE"));
+                return Err(err!(ER_WRONG_OBJECT, schema, name, "BASE TABLE"));
             }
             if table.is_virtual() {
                 return Ok(None);

@@ -15,6 +15,7 @@ use crate::variables::{Globals, Val, VarId, id};
 use std::sync::Arc;
 use sync::memory::{Account, Limits};
 use types::SqlError;
+use types::codes::*;
 
 const MEMORY_SIZE: VarId = id("clearway_memory_size");
 const POOL_SIZE: VarId = crate::buffer_pool::SIZE;
@@ -76,7 +77,7 @@ impl Session {
     #[cold]
     pub(crate) fn why_ended(&self, error: SqlError) -> SqlError {
         match (error.code, self.memory.ended()) {
-            (1317, Some(excess)) => expr::error::out_of_memory(excess),
+            (ER_QUERY_INTERRUPTED, Some(excess)) => expr::error::out_of_memory(excess),
             _ => error,
         }
     }
@@ -84,5 +85,5 @@ impl Session {
 
 /// Is the connection closed after this error?
 pub(crate) fn closes(error: &SqlError) -> bool {
-    matches!(error.code, 4081 | 4082)
+    matches!(error.code, ER_DA_GLOBAL_CONN_LIMIT | ER_DA_CONN_LIMIT)
 }

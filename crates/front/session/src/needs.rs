@@ -6,6 +6,7 @@
 
 use crate::command::Session;
 use accounts::{Access, Privileges};
+use types::codes::*;
 use types::{Result, err};
 
 /// A kind of statement, or a part of one that needs something of its own.
@@ -347,7 +348,7 @@ pub(crate) fn check(access: &Access, action: Action, on: Option<(&str, &str)>) -
         }
         match need.ask {
             Server(rights) if rights.iter().any(|right| has(access, *right)) => {}
-            Server(rights) => return Err(err!(1227, words(rights))),
+            Server(rights) => return Err(err!(ER_SPECIFIC_ACCESS_DENIED_ERROR, words(rights))),
             Schema(privileges) => access.check_schema(privileges, schema)?,
             Table(privileges) => access.check_table(privileges, schema, table)?,
             SomeColumns(privileges) => match privileges.without(access.table_or_columns(schema, table)) {

@@ -13,6 +13,7 @@ use crate::needs::Action;
 use crate::variables::{Access, Globals, Origin, SetBy, Startup, VARIABLES, Val, Variable, Wrong, find};
 use expr::Env;
 use sql::ast::{ObjectName, Parsed};
+use types::codes::*;
 use types::json::{Json, Object, parse};
 use types::{Result, SqlError, err};
 
@@ -180,7 +181,7 @@ pub(crate) fn may_persist_only(variable: &Variable) -> Result<()> {
         return variable.may_set(true);
     }
     if variable.startup == Startup::None || NOT_PERSISTENT.contains(&name) {
-        return Err(SqlError::new(1238, format!("Variable '{name}' is a non persistent read only variable")));
+        return Err(err!(ER_INCORRECT_GLOBAL_LOCAL_VAR, name, "non persistent read only"));
     }
     Ok(())
 }
@@ -215,8 +216,7 @@ impl Session {
             Some(name) => {
                 next.entries.retain(|e| !e.name.eq_ignore_ascii_case(&name));
                 if next.entries.len() == persisted.entries.len() {
-                    let missing =
-                        SqlError::new(3615, format!("Variable {name} does not exist in persisted config file"));
+                    let missing = err!(ER_VAR_DOES_NOT_EXIST, name);
                     drop(persisted);
                     if !if_exists {
                         return Err(missing);
@@ -242,12 +242,12 @@ impl Session {
 
 /// Error 3630.
 pub(crate) fn not_persistable() -> SqlError {
-    err!(3630, "SYSTEM_VARIABLES_ADMIN and PERSIST_RO_VARIABLES_ADMIN")
+    err!(ER_PERSIST_ONLY_ACCESS_DENIED_ERROR, "SYSTEM_VARIABLES_ADMIN and PERSIST_RO_VARIABLES_ADMIN")
 }
 
 fn not_written(e: std::io::Error) -> SqlError {
     SqlError::new(
-        1,
+        EE_CANTCREATEFILE,
         format!("Can't create/write to file 'mysqld-auto.cnf' (OS errno {})", e.raw_os_error().unwrap_or(0)),
     )
 }

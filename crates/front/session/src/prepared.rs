@@ -18,6 +18,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use types::codes::*;
 use types::{DataType, Result, Value, err};
 
 const STMT_EXECUTE: usize = com_index("stmt_execute");
@@ -112,7 +113,7 @@ fn is_of_conditions(what: &ShowWhat) -> bool {
 }
 
 fn unknown(id: u32, command: &str) -> types::SqlError {
-    err!(1243, id, command)
+    err!(ER_UNKNOWN_STMT_HANDLER, id, command)
 }
 
 impl Session {
@@ -126,10 +127,12 @@ impl Session {
             Statement::Kill { .. } | Statement::Handler(_) | Statement::LoadData(_) | Statement::PurgeLogs(_)
         );
         if is_constant && parsed.param_count > 0 {
-            return Err(err!(6413));
+            return Err(err!(ER_NON_DML_DYNAMIC_PARAMETERS));
         }
         match &parsed.statement {
-            Statement::Prepare { .. } | Statement::Execute { .. } | Statement::Deallocate(_) => return Err(err!(1295)),
+            Statement::Prepare { .. } | Statement::Execute { .. } | Statement::Deallocate(_) => {
+                return Err(err!(ER_UNSUPPORTED_PS));
+            }
             Statement::Begin { .. }
             | Statement::Savepoint(_)
             | Statement::RollbackTo(_)
@@ -151,20 +154,20 @@ impl Session {
             | Statement::CreateRoutine(_)
             | Statement::Signal(_)
             | Statement::GetDiagnostics(_)
-            | Statement::Use(_) => return Err(err!(1295)),
+            | Statement::Use(_) => return Err(err!(ER_UNSUPPORTED_PS)),
             Statement::CreateView(_) if parsed.param_count > 0 => {
-                return Err(err!(1351));
+                return Err(err!(ER_VIEW_SELECT_VARIABLE));
             }
-            Statement::Show(show) if is_of_conditions(&show.what) => return Err(err!(1295)),
-            Statement::TableMaintenance(m) if m.verb == MaintenanceVerb::Check => return Err(err!(1295)),
-            Statement::Unsupported(u) if NEVER_PREPARED.contains(&u.command) => return Err(err!(1295)),
+            Statement::Show(show) if is_of_conditions(&show.what) => return Err(err!(ER_UNSUPPORTED_PS)),
+            Statement::TableMaintenance(m) if m.verb == MaintenanceVerb::Check => return Err(err!(ER_UNSUPPORTED_PS)),
+            Statement::Unsupported(u) if NEVER_PREPARED.contains(&u.command) => return Err(err!(ER_UNSUPPORTED_PS)),
             _ => {}
         }
         self.refresh_access()?;
         self.state.note_parsed(&parsed);
         // Relaxed: a bound that may be passed by as many as prepare at once.
         if self.server.prepared.load(Ordering::Relaxed) as u64 >= self.server.globals.load().uint(MAX_PREPARED) {
-            return Err(err!(1461, self.server.globals.load().uint(MAX_PREPARED)));
+            return Err(err!(ER_MAX_PREPARED_STMT_COUNT_REACHED, self.server.globals.load().uint(MAX_PREPARED)));
         }
         let params = parsed.param_count;
         self.log_prepare(&parsed);
@@ -240,7 +243,7 @@ impl Session {
         out: &mut Output,
     ) -> Result<Done> {
         if stmt.long_failed {
-            return Err(err!(1301, "long_data", self.state.vars.uint(MAX_ALLOWED_PACKET)));
+            return Err(err!(ER_WARN_ALLOWED_PACKET_OVERFLOWED, "long_data", self.state.vars.uint(MAX_ALLOWED_PACKET)));
         }
         let Stmt { body: what, types, long, .. } = stmt;
         let count = match what {
@@ -262,7 +265,7 @@ impl Session {
         }
         let is_long = |i: usize| long.iter().any(|(n, _)| usize::from(*n) == i);
         body.decode(count, types, is_long, |i, value| values[i] = value)
-            .map_err(|_| err!(1210, "mysqld_stmt_execute"))?;
+            .map_err(|_| err!(ER_WRONG_ARGUMENTS, "mysqld_stmt_execute"))?;
         charset::parameters(&self.state, types, values);
         match what {
             Body::Planned(planned) => {
@@ -309,7 +312,7 @@ impl Session {
             _ => false,
         };
         if !values.is_empty() && !takes {
-            return Err(err!(1235, "parameters in this statement"));
+            return Err(err!(ER_NOT_SUPPORTED_YET, "parameters in this statement"));
         }
         self.bound = Bound { values: values.iter().map(|v| v.clone().into_owned()).collect(), read: 0 };
         let result = match is_interpreted(&parsed.statement) {
@@ -332,7 +335,7 @@ impl Session {
         observe::increment(Counter::Queries);
         let (open, sent) = (self.status(false), ServerStatus::LAST_ROW_SENT);
         let stmt = self.statements.get_mut(id).ok_or_else(|| unknown(id, "mysqld_stmt_fetch"))?;
-        let cursor = stmt.cursor.as_mut().ok_or_else(|| err!(1421, id))?;
+        let cursor = stmt.cursor.as_mut().ok_or_else(|| err!(ER_STMT_HAS_NO_OPEN_CURSOR, id))?;
         for _ in 0..count {
             let Some(row) = cursor.rows.next() else { break };
             out.row(RowFormat::Binary, &cursor.types, &row).map_err(|_| gone())?;
@@ -414,7 +417,7 @@ impl Session {
         out: &mut Output,
     ) -> Result<Done> {
         let id = self.statements.by_name.get(&name.to_lowercase()).copied();
-        let id = id.ok_or_else(|| err!(1243, name, "EXECUTE"))?;
+        let id = id.ok_or_else(|| err!(ER_UNKNOWN_STMT_HANDLER, name, "EXECUTE"))?;
         observe::increment(self.server.com.at(STMT_EXECUTE));
         let mut stmt = self.statements.take(id).expect("named statements are in the table");
         self.entry.begin_statement(Doing::Execute, id, self.state.clock_us);
@@ -432,7 +435,7 @@ impl Session {
                 self.bind(planned, values, is_binary).and_then(|()| self.run(planned, values, RowFormat::Text, out))
             }
             Body::Other(parsed) if parsed.param_count as usize == values.len() => self.obey_with(parsed, values, out),
-            _ => Err(err!(1210, "EXECUTE")),
+            _ => Err(err!(ER_WRONG_ARGUMENTS, "EXECUTE")),
         };
         self.state.runs_execute = false;
         self.statements.put_back(id, stmt);
@@ -442,7 +445,7 @@ impl Session {
     /// DEALLOCATE PREPARE name.
     pub(crate) fn deallocate(&mut self, name: &str) -> Result<()> {
         let id = self.statements.by_name.remove(&name.to_lowercase());
-        let id = id.ok_or_else(|| err!(1243, name, "DEALLOCATE PREPARE"))?;
+        let id = id.ok_or_else(|| err!(ER_UNKNOWN_STMT_HANDLER, name, "DEALLOCATE PREPARE"))?;
         self.close_statement(id);
         Ok(())
     }

@@ -33,6 +33,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use types::codes::*;
 use types::collation::CollationId;
 use types::gtid::Gtid;
 use types::sql_mode::SqlMode;
@@ -152,7 +153,7 @@ impl Targets {
         }
         self.0.remove(&source.id);
         let table = version.base_table(&source.schema, &source.name).filter(|t| t.is_base());
-        let table = table.ok_or_else(|| err!(1146, source.schema, source.name))?;
+        let table = table.ok_or_else(|| err!(ER_NO_SUCH_TABLE, source.schema, source.name))?;
         let globals = session.server.globals.load();
         let mut source = source.clone();
         let columns = map_columns(&mut source, &table.columns, &table.schema, &table.name, globals.text(CONVERSIONS))?;
@@ -188,7 +189,7 @@ impl Targets {
             }
         }
         if !pinned {
-            return Err(err!(1615));
+            return Err(err!(ER_NEED_REPREPARE));
         }
         session.begin_if_needed();
         let idempotent = session.server.globals.load().uint(EXEC_MODE) == 1;
@@ -217,7 +218,8 @@ impl SessionApplier {
         static NEXT: AtomicU32 = AtomicU32::new(FIRST_ID);
         // Relaxed: a number of its own for each, nothing else.
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
-        let (hang_up, peer) = HangUp::of_nobody().map_err(|e| SqlError::new(1135, format!("no socket: {e}")))?;
+        let (hang_up, peer) =
+            HangUp::of_nobody().map_err(|e| SqlError::new(ER_CANT_CREATE_THREAD, format!("no socket: {e}")))?;
         let mut session = Session::new(server, id, Peer::Unix, hang_up)?;
         session.access = Some(server.accounts.unlimited());
         session.state.user = "system user@".to_string();
@@ -320,7 +322,7 @@ impl SessionApplier {
         self.session.entry.begin(crate::process::Doing::Query, &text, self.session.state.clock_us);
         let (parsed, tail) = sql::parse_next(&text, lexer_mode(self.session.state.sql_mode)).map_err(parse_error)?;
         if !tail.is_empty() {
-            return Err(err!(1235, "several statements in one event"));
+            return Err(err!(ER_NOT_SUPPORTED_YET, "several statements in one event"));
         }
         if !is_taken(&parsed, self.session.state.database.as_deref().unwrap_or(""), filters) {
             return Ok(());
@@ -481,7 +483,12 @@ fn map_columns(
 /// Writes all rows of an event.
 fn write_rows(target: &mut Target, event: &RowsEvent<'_>, mode: Mode, run: &Run<'_>) -> Result<()> {
     let Target { rows, source, columns, .. } = target;
-    let damaged = || SqlError::new(1610, format!("Corrupted replication event was detected: rows of {}", source.name));
+    let damaged = || {
+        SqlError::new(
+            ER_REPLICA_CORRUPT_EVENT,
+            format!("Corrupted replication event was detected: rows of {}", source.name),
+        )
+    };
     let table = Arc::clone(rows.table());
     let mut images = event.rows(source).ok_or_else(damaged)?;
     let (mut row, mut before, mut after) = (Vec::new(), Vec::new(), Vec::new());
@@ -540,7 +547,8 @@ fn place<'v>(
 /// A value as the column here stores it. Bytes that are no text of its character set, and numbers of members that it has not, stay
 /// outside, whoever sent them. Error 1366.
 fn stored<'v>(value: Value<'v>, theirs: &DataType, fit: Fit, ours: &Column, run: &Run<'_>) -> Result<Value<'v>> {
-    let incorrect = |kind: &str, shown: String| Err(err!(1366, kind, shown, ours.name, 1));
+    let incorrect =
+        |kind: &str, shown: String| Err(err!(ER_TRUNCATED_WRONG_VALUE_FOR_FIELD, kind, shown, ours.name, 1));
     match (&value, ours.data_type.kind) {
         (Value::Bytes(bytes), kind) if kind.is_text() => {
             let valid = ours.data_type.collation.charset().valid_up_to(bytes);
@@ -748,7 +756,7 @@ impl Session {
     fn prepare_applied(&mut self, id: &XaId, kind: LoggedAs) -> Result<()> {
         if !self.server.xids.begin(id) {
             self.rollback_all();
-            return Err(err!(1440));
+            return Err(err!(ER_XAER_DUPID));
         }
         // Of what the filters have left nothing of, the position is all there is to store.
         let has_writes = self.tx.has_writes();
@@ -772,7 +780,7 @@ impl Session {
         match &parsed.statement {
             // Nothing of what they do is seen in rows: the statistics and the files are this server's own.
             Statement::TableMaintenance(_) => return Ok(()),
-            Statement::LoadData(_) => return Err(err!(1235, "LOAD DATA from a source")),
+            Statement::LoadData(_) => return Err(err!(ER_NOT_SUPPORTED_YET, "LOAD DATA from a source")),
             // Behind it comes the event that prepares.
             Statement::Xa(sql::ast::Xa::End { .. }) => return Ok(()),
             _ => {}
@@ -794,5 +802,5 @@ pub(crate) fn may_set(id: VarId, new: &Val) -> Result<()> {
     if text.split(',').all(|word| is_known(word.trim())) {
         return Ok(());
     }
-    Err(err!(1231, "replica_type_conversions", text))
+    Err(err!(ER_WRONG_VALUE_FOR_VAR, "replica_type_conversions", text))
 }

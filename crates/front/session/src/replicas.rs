@@ -15,6 +15,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use sync::{Mutex, Rank};
+use types::codes::*;
 use types::gtid::{GtidSet, Uuid};
 use types::{Result, SqlError, err};
 
@@ -53,7 +54,7 @@ struct Here(Weak<Server>);
 
 /// Error 1053: the server ends.
 fn ended() -> SqlError {
-    err!(1053)
+    err!(ER_SERVER_SHUTDOWN)
 }
 
 impl Channels {

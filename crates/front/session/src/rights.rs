@@ -7,6 +7,7 @@ use accounts::{Access, AccountName, Privileges};
 use plan::{TableUse, ViewRight};
 use run::Prepared;
 use sql::ast::{ExplainTarget, Parsed, QueryBody, Statement, TableRef};
+use types::codes::*;
 use types::{Result, SqlError, err};
 
 const READ: Privileges = on_table(Action::Read);
@@ -84,7 +85,7 @@ fn check_for_update(access: &Access, schema: &str, table: &str) -> Result<()> {
 fn check_explained(access: &Access, right: &ViewRight) -> Result<()> {
     let shown = access.table(&right.of.0, &right.of.1).has(Privileges::SHOW_VIEW);
     let read = access.table_or_columns(&right.schema, &right.table).has(READ);
-    if shown && read { Ok(()) } else { Err(err!(1345)) }
+    if shown && read { Ok(()) } else { Err(err!(ER_VIEW_NO_EXPLAIN)) }
 }
 
 /// Child and parent of `` `s`.`child`, CONSTRAINT `c` FOREIGN KEY (...) REFERENCES [`s`.]`parent` (...)) ``.
@@ -154,7 +155,7 @@ impl Session {
                 None => self.state.database.as_deref() == Some("mysql") && !parsed.has_common_table(table),
             };
             match sql::kind_of_reserved(table).filter(|_| is_meant) {
-                Some(kind) => Err(err!(3554, kind, "mysql", table)),
+                Some(kind) => Err(err!(ER_NO_SYSTEM_TABLE_ACCESS, kind, "mysql", table)),
                 None => Ok(()),
             }
         })
@@ -165,7 +166,7 @@ impl Session {
     #[cold]
     pub(crate) fn denied_or(&self, parsed: &Parsed, error: SqlError) -> SqlError {
         // Tables that nobody writes to are denied to those, too, who may write to all.
-        if self.access().global().has(CHANGES) && error.code != 1142 {
+        if self.access().global().has(CHANGES) && error.code != ER_TABLEACCESS_DENIED_ERROR {
             return error;
         }
         self.denied(parsed, &parsed.statement, &error).err().unwrap_or(error)
@@ -240,7 +241,8 @@ impl Session {
 
     /// Error 1143 for a column that there is not, of a table of whose columns the session may only read some.
     fn deny_column(&self, parsed: &Parsed, name: sql::ast::ObjectName, sets: bool, error: &SqlError) -> Result<()> {
-        let Some(rest) = error.message.strip_prefix("Unknown column '").filter(|_| error.code == 1054) else {
+        let Some(rest) = error.message.strip_prefix("Unknown column '").filter(|_| error.code == ER_BAD_FIELD_ERROR)
+        else {
             return Ok(());
         };
         let Some((column, place)) = rest.split_once("' in ") else { return Ok(()) };
@@ -271,13 +273,13 @@ impl Session {
             None => has(self.access()),
             Some(definer) => has(self.definer_access(definer)?),
         };
-        if has { Ok(()) } else { Err(err!(1356, right.view.0, right.view.1)) }
+        if has { Ok(()) } else { Err(err!(ER_VIEW_INVALID, right.view.0, right.view.1)) }
     }
 
     /// The statement ended with an error. One that tells of the other end of a foreign key tells of it only to who may know of that table.
     #[cold]
     pub(crate) fn without_hidden_keys(&self, error: SqlError) -> SqlError {
-        if !matches!(error.code, 1451 | 1452) {
+        if !matches!(error.code, ER_ROW_IS_REFERENCED_2 | ER_NO_REFERENCED_ROW_2) {
             return error;
         }
         let Some((text, key)) = error.message.split_once(" (") else { return error };
@@ -322,7 +324,7 @@ impl Session {
             self.definers[at].set_roles(roles, mandatory);
         }
         if !self.definers[at].is_there() {
-            return Err(err!(1449, user, host));
+            return Err(err!(ER_NO_SUCH_USER, user, host));
         }
         Ok(&self.definers[at])
     }

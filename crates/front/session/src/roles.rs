@@ -8,6 +8,7 @@ use accounts::{AccountName, Directory, Privileges, quoted_account};
 use expr::Env;
 use sql::ast::{Account, Parsed, RoleSelection, Statement, Str};
 use std::sync::Arc;
+use types::codes::*;
 use types::{Result, SqlError, err};
 
 pub(crate) const MANDATORY_ROLES: VarId = id("mandatory_roles");
@@ -22,7 +23,7 @@ pub(crate) fn role_list(text: &str) -> Result<Vec<AccountName>> {
     let parsed = sql::parse(statement.as_bytes(), sql::SqlMode::default()).map_err(crate::run::parse_error)?;
     match &parsed.statement {
         Statement::SetRole(RoleSelection::Roles(roles)) => Ok(roles.iter().map(|r| named(&parsed, *r)).collect()),
-        _ => Err(err!(1064)),
+        _ => Err(err!(ER_PARSE_ERROR)),
     }
 }
 
@@ -36,19 +37,19 @@ fn named(parsed: &Parsed, account: Account) -> AccountName {
 }
 
 fn not_granted(role: &AccountName, to: &AccountName) -> SqlError {
-    err!(3530, role.user, role.host, to.user, to.host)
+    err!(ER_ROLE_NOT_GRANTED, role.user, role.host, to.user, to.host)
 }
 
 /// Whoever has no name is nobody's role. Error 3524.
 pub(crate) fn refuse_anonymous<'r>(roles: impl IntoIterator<Item = &'r AccountName>, to: &AccountName) -> Result<()> {
     match roles.into_iter().find(|role| role.user.is_empty()) {
-        Some(role) => Err(err!(3524, accounts::quoted_account(role), accounts::quoted_account(to))),
+        Some(role) => Err(err!(ER_FAILED_ROLE_GRANT, accounts::quoted_account(role), accounts::quoted_account(to))),
         None => Ok(()),
     }
 }
 
 fn unknown(name: &AccountName) -> SqlError {
-    err!(3523, name.user, name.host)
+    err!(ER_UNKNOWN_AUTHID, name.user, name.host)
 }
 
 impl Session {
@@ -60,7 +61,7 @@ impl Session {
 
     /// Error 3628 for a role that everybody has.
     pub(crate) fn refuse_mandatory(&self, name: &AccountName) -> Result<()> {
-        if self.mandatory_roles().contains(name) { Err(err!(3628, name.user, name.host)) } else { Ok(()) }
+        if self.mandatory_roles().contains(name) { Err(err!(ER_MANDATORY_ROLE, name.user, name.host)) } else { Ok(()) }
     }
 
     pub(crate) fn create_roles(
@@ -78,16 +79,16 @@ impl Session {
             if directory.get(&name).is_some() && (if_not_exists || !name.user.is_empty()) {
                 failed.push(name);
             } else if name.user.is_empty() {
-                return Err(err!(1396, "CREATE ROLE", "anonymous user"));
+                return Err(err!(ER_CANNOT_USER, "CREATE ROLE", "anonymous user"));
             } else {
                 directory.put(accounts::Account::new_role(name));
             }
         }
         if !failed.is_empty() && !if_not_exists {
-            return Err(err!(1396, "CREATE ROLE", list(&failed)));
+            return Err(err!(ER_CANNOT_USER, "CREATE ROLE", list(&failed)));
         }
         for name in failed {
-            self.state.warn("Note", 3163, format!("Authorization ID {name} already exists."));
+            self.state.push_warning("Note", err!(ER_USER_ALREADY_EXISTS, name));
         }
         Ok(())
     }
@@ -123,7 +124,7 @@ impl Session {
         for account in to {
             let name = self.name_of(parsed, *account);
             if name.user.is_empty() {
-                return Err(err!(3876));
+                return Err(err!(ER_CANNOT_GRANT_ROLES_TO_ANONYMOUS_USER));
             }
             refuse_anonymous(&roles, &name)?;
             if directory.get(&name).is_none() {
@@ -136,7 +137,7 @@ impl Session {
                 self.may_change(role, directory)?;
                 self.may_change(&name, directory)?;
                 if directory.closure([role]).contains(&name) {
-                    return Err(err!(4027, name.user, name.host, role.user, role.host));
+                    return Err(err!(ER_ROLE_GRANTED_TO_ITSELF, name.user, name.host, role.user, role.host));
                 }
                 directory.change(&name, |a| *a.roles.entry(role.clone()).or_insert(false) |= with_admin);
             }
@@ -193,7 +194,7 @@ impl Session {
         if proxied != own.name
             && ![&proxied, &all].iter().any(|on| own.proxies.get(*on).is_some_and(|proxy| proxy.with_grant))
         {
-            return Err(err!(1698, own.name.user, self.access().client_host()));
+            return Err(err!(ER_ACCESS_DENIED_NO_PASSWORD_ERROR, own.name.user, self.access().client_host()));
         }
         let granted = self.granted();
         for name in names {
@@ -212,8 +213,8 @@ impl Session {
             });
             match (changed, grant) {
                 (Some(true), _) => {}
-                (_, Some(_)) => return Err(err!(1410)),
-                (_, None) => return Err(err!(1141, name.user, name.host)),
+                (_, Some(_)) => return Err(err!(ER_CANT_CREATE_USER_WITH_GRANT)),
+                (_, None) => return Err(err!(ER_NONEXISTING_GRANT, name.user, name.host)),
             }
         }
         Ok(())
@@ -319,7 +320,7 @@ impl Session {
         if let Some(missing) = using.iter().find(|r| !granted.contains(*r)) {
             return Err(not_granted(missing, name));
         }
-        directory.effective(name, using).ok_or_else(|| err!(1141, name.user, name.host))
+        directory.effective(name, using).ok_or_else(|| err!(ER_NONEXISTING_GRANT, name.user, name.host))
     }
 }
 

@@ -27,6 +27,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 use sync::blocking::Wait;
 use sync::{Mutex, Parker, Rank, Snapshot};
+use types::codes::*;
 use types::{Result, SqlError, err};
 
 const VERSION: VarId = id("version");
@@ -187,8 +188,9 @@ impl Server {
         let catalog = Catalog::open_telling(&engine, inspect::system_schemas(), emptied)?;
         let stored = catalog.load_entries(Kind::Account)?;
         let directory = match stored.into_iter().find(|(name, _)| name == ACCOUNTS_ENTRY) {
-            Some((_, bytes)) => Directory::from_bytes(&bytes)
-                .map_err(|_| SqlError::new(1712, "Index dictionary is corrupted: the accounts can not be read"))?,
+            Some((_, bytes)) => Directory::from_bytes(&bytes).map_err(|_| {
+                SqlError::new(ER_INDEX_CORRUPT, "Index dictionary is corrupted: the accounts can not be read")
+            })?,
             None => {
                 let directory = Directory::bootstrap(&first_password());
                 let mut tx = Transaction::new(&engine).map_err(catalog::error::from_engine)?;
@@ -270,7 +272,7 @@ impl Server {
         std::thread::Builder::new()
             .name("deadlines".to_string())
             .spawn(move || watch_deadlines(&watched))
-            .map_err(|e| SqlError::new(1135, format!("Can't create a new thread (errno {e})")))?;
+            .map_err(|e| SqlError::new(ER_CANT_CREATE_THREAD, format!("Can't create a new thread (errno {e})")))?;
         Ok(server)
     }
 
@@ -289,10 +291,10 @@ impl Server {
             auth_socket: globals.has(Extension::AuthSocket),
             no_login: globals.has(Extension::NoLogin),
         };
-        let _lock = self.account_ddl.lock_or_end(Wait::LogFlush).ok_or_else(|| err!(1317))?;
+        let _lock = self.account_ddl.lock_or_end(Wait::LogFlush).ok_or_else(|| err!(ER_QUERY_INTERRUPTED))?;
         let mut directory = Directory::clone(&self.accounts.directory());
         if !policy.partial_revokes && directory.has_restrictions() {
-            return Err(err!(3896));
+            return Err(err!(ER_PARTIAL_REVOKES_EXIST));
         }
         if *directory.policy() != policy {
             directory.set_policy(policy);

@@ -27,9 +27,10 @@ use sql::ast::{AccessMode, Expr, IsolationLevel, Name, Parsed, SetItem, VarScope
 use std::borrow::Cow;
 use std::time::Duration;
 use types::charset::Charset;
+use types::codes::*;
 use types::collation::CollationId;
 use types::sql_mode::SqlMode;
-use types::{Result, SqlError, Value, err};
+use types::{Result, Value, err};
 
 const EXPLICIT_DEFAULTS: VarId = id("explicit_defaults_for_timestamp");
 
@@ -115,7 +116,7 @@ impl Session {
             SetItem::UserVar { name, value } => {
                 // A bare word is a value of system variables alone.
                 if let Expr::Column { schema: None, table: None, column } = parsed[*value] {
-                    return Err(err!(1054, parsed.name(column), "field list"));
+                    return Err(err!(ER_BAD_FIELD_ERROR, parsed.name(column), "field list"));
                 }
                 let (value, t) = self.evaluate(parsed, *value, text)?;
                 Change::User(parsed.name(*name).to_string(), value, t)
@@ -129,7 +130,7 @@ impl Session {
                     (Some(charset), Some(collation)) => {
                         let (set, found) = (charset_named(&charset)?, collation_named(&collation)?);
                         if found.charset() != set {
-                            return Err(err!(1253, collation, charset));
+                            return Err(err!(ER_COLLATION_CHARSET_MISMATCH, collation, charset));
                         }
                         found
                     }
@@ -147,7 +148,7 @@ impl Session {
             }
             SetItem::Transaction { scope, isolation, access } => {
                 if *scope == VarScope::Unspecified && (self.tx.is_active() || self.transaction.explicit) {
-                    return Err(err!(1568));
+                    return Err(err!(ER_CANT_CHANGE_TX_CHARACTERISTICS));
                 }
                 if matches!(scope, VarScope::Global) {
                     self.need(Action::SetGlobal)?;
@@ -178,7 +179,7 @@ impl Session {
                         INSERT_ID | PSEUDO_THREAD_ID | LAST_INSERT_ID | IDENTITY | RAND_SEED1 | RAND_SEED2
                     ) =>
                     {
-                        return Err(err!(1230, variable.name));
+                        return Err(err!(ER_NO_DEFAULT, variable.name));
                     }
                     None if global || variable.scope == Scope::Session => variable.default_value(),
                     None => self.server.globals.load().get(id).clone(),
@@ -197,7 +198,7 @@ impl Session {
                             _ => variable.check(&value, strict, &mut |w| warnings.push(w))?,
                         };
                         for warning in warnings {
-                            self.state.warn("Warning", 1292, warning);
+                            self.state.warn("Warning", ER_TRUNCATED_WRONG_VALUE, warning);
                         }
                         checked
                     }
@@ -205,13 +206,13 @@ impl Session {
                 self.may_set_encryption(id, global, &new)?;
                 if id == EXPLICIT_DEFAULTS && new == Val::Bool(false) {
                     let text = format!("'{}' is deprecated and will be removed in a future release.", variable.name);
-                    self.state.warn("Warning", 1287, text);
+                    self.state.warn("Warning", ER_WARN_DEPRECATED_SYNTAX, text);
                 }
                 if id == RESTRICT_FK {
                     let (code, why) = match new {
-                        Val::Bool(true) => (1681, ""),
+                        Val::Bool(true) => (ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT, ""),
                         _ => (
-                            4166,
+                            ER_WARN_DEPRECATED_WITH_NOTE,
                             " Foreign key referring to non-unique or partial keys is unsafe and may break replication.",
                         ),
                     };
@@ -229,7 +230,7 @@ impl Session {
                 if matches!(variable.kind, Kind::SqlMode) && SqlMode(new.uint()).is_half_strict() {
                     let text = "'NO_ZERO_DATE', 'NO_ZERO_IN_DATE' and 'ERROR_FOR_DIVISION_BY_ZERO' sql modes should be \
                                 used with strict mode. They will be merged with strict mode in a future release.";
-                    self.state.warn("Warning", 3135, text.to_string());
+                    self.state.warn("Warning", ER_SQL_MODE_MERGED, text.to_string());
                 }
                 if id == MANDATORY_ROLES {
                     self.need(Action::SetMandatoryRoles)?;
@@ -237,13 +238,12 @@ impl Session {
                     self.may_be_mandatory(&roles)?;
                 }
                 if id == SQL_LOG_BIN && (self.tx.is_active() || self.transaction.explicit) {
-                    let message = "Cannot modify @@session.sql_log_bin inside a transaction";
-                    return Err(SqlError::new(1694, message));
+                    return Err(err!(ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_SQL_LOG_BIN));
                 }
                 self.may_set_gtid(id, &new)?;
                 tracking::may_set(id, &new)?;
                 if id == RESULTSET_METADATA && !self.can_leave_out_metadata && new.uint() == 0 {
-                    return Err(SqlError::new(3640, "The client doesn't support optional metadata transfer"));
+                    return Err(err!(ER_CLIENT_DOES_NOT_SUPPORT, "optional metadata transfer"));
                 }
                 if id == binary_log::ROW_VALUES && new.uint() == 1 {
                     self.state.warn_of_partial(global);
@@ -267,7 +267,7 @@ impl Session {
                 // `SET @@transaction_isolation = x`: the next transaction's. `SET transaction_isolation = x`: the session's.
                 if at_at && *scope == VarScope::Unspecified && (id == ISOLATION || id == READ_ONLY) {
                     if self.tx.is_active() || self.transaction.explicit {
-                        return Err(err!(1568));
+                        return Err(err!(ER_CANT_CHANGE_TX_CHARACTERISTICS));
                     }
                     return Ok(Change::Next(new));
                 }
@@ -346,7 +346,7 @@ impl Session {
             }
             Change::Variable(binary_log::ENCRYPTION, true, value) => {
                 if value.bool() && self.server.log_keys().check().is_err() {
-                    return Err(err!(3794));
+                    return Err(err!(ER_RPL_ENCRYPTION_MASTER_KEY_RECOVERY_FAILED));
                 }
                 let on = value.bool();
                 self.set_global(binary_log::ENCRYPTION, value);
@@ -369,7 +369,7 @@ impl Session {
             Change::Variable(id, true, value) => match buffer_pool::agree(&self.server.globals.load(), id, &value) {
                 None => self.set_global(id, value),
                 Some(agreed) => {
-                    agreed.warnings.into_iter().for_each(|text| self.state.warn("Warning", 1210, text));
+                    agreed.warnings.into_iter().for_each(|text| self.state.warn("Warning", ER_WRONG_ARGUMENTS, text));
                     agreed.values.into_iter().for_each(|(id, value)| self.set_global(id, value));
                 }
             },
@@ -566,16 +566,16 @@ fn by_number(variable: &variables::Variable, value: Value<'static>) -> Value<'st
 fn may_be_client(charset: Charset) -> Result<()> {
     match charset.mbminlen() {
         1 => Ok(()),
-        _ => Err(err!(1231, "character_set_client", charset.name())),
+        _ => Err(err!(ER_WRONG_VALUE_FOR_VAR, "character_set_client", charset.name())),
     }
 }
 
 fn charset_named(name: &str) -> Result<Charset> {
-    Charset::by_name(name).ok_or_else(|| err!(1115, name))
+    Charset::by_name(name).ok_or_else(|| err!(ER_UNKNOWN_CHARACTER_SET, name))
 }
 
 fn collation_named(name: &str) -> Result<CollationId> {
-    CollationId::by_name(name).ok_or_else(|| err!(1273, name))
+    CollationId::by_name(name).ok_or_else(|| err!(ER_UNKNOWN_COLLATION, name))
 }
 
 /// What `max_join_size` sets: it is obeyed until `sql_big_selects` is set again.

@@ -24,6 +24,7 @@ use run::{Outcome, Prepared, RowSink};
 use sql::ast::{Account, EngineInfo, ObjectName, Parsed, Show, ShowFilter, ShowLimit, ShowWhat, VarScope};
 use std::collections::HashMap;
 use std::sync::Arc;
+use types::codes::*;
 use types::collation::CollationId;
 use types::{DataType, Result, SqlError, TypeKind, Value, err};
 
@@ -113,7 +114,7 @@ impl Session {
     pub(crate) fn schema_of(&self, parsed: &Parsed, schema: Option<sql::ast::Name>) -> Result<String> {
         match schema {
             Some(name) => Ok(parsed.name(name).to_string()),
-            None => Ok(self.state.database().ok_or_else(|| err!(1046))?.to_string()),
+            None => Ok(self.state.database().ok_or_else(|| err!(ER_NO_DB_ERROR))?.to_string()),
         }
     }
 
@@ -202,10 +203,10 @@ impl Session {
                 let (schema, name) = self.object(parsed, *name)?;
                 inspect::routines::show_create(&cx, &schema, kind, &name)?
             }
-            ShowWhat::CreateTrigger(_) => return Err(err!(1360)),
+            ShowWhat::CreateTrigger(_) => return Err(err!(ER_TRG_DOES_NOT_EXIST)),
             ShowWhat::CreateEvent(name) => {
                 self.need_in(Action::Event, &self.schema_of(parsed, name.schema)?)?;
-                return Err(err!(1539, parsed.name(name.name)));
+                return Err(err!(ER_EVENT_DOES_NOT_EXIST, parsed.name(name.name)));
             }
             ShowWhat::Grants { user, using } => self.show_grants(parsed, *user, using)?,
             ShowWhat::CreateUser(user) => self.show_create_user(parsed, *user)?,
@@ -218,7 +219,7 @@ impl Session {
             ShowWhat::Status(VarScope::Global) => show::pairs(cx.status()),
             ShowWhat::Status(_) => show::pairs(cx.session_status()),
             ShowWhat::ProcessList { full } => {
-                self.state.warn("Warning", 1287, plan::tables::PROCESSLIST_DEPRECATED.to_string());
+                self.state.warn("Warning", ER_WARN_DEPRECATED_SYNTAX, plan::tables::PROCESSLIST_DEPRECATED.to_string());
                 show::processlist(&cx, *full)
             }
             ShowWhat::Engines => show::engines(&self.inspect_context()),
@@ -250,7 +251,7 @@ impl Session {
             ShowWhat::Privileges => show::privileges(accounts::DYNAMIC_PRIVILEGES),
             ShowWhat::Triggers { schema, .. } => {
                 let name = self.seen_schema(parsed, *schema)?;
-                cx.version.schema(&name).ok_or_else(|| err!(1049, name))?;
+                cx.version.schema(&name).ok_or_else(|| err!(ER_BAD_DB_ERROR, name))?;
                 show::empty(show::TRIGGERS)
             }
             ShowWhat::Events { schema } => {
@@ -265,7 +266,7 @@ impl Session {
             | ShowWhat::BinlogEvents { relay: false, .. }) => self.show_binlog(parsed, what)?,
             ShowWhat::ReplicaStatus { channel, old } => self.show_replica_status(parsed, *channel, *old)?,
             ShowWhat::BinlogEvents { channel: Some(channel), .. } => {
-                return Err(err!(3074, String::from_utf8_lossy(parsed.bytes(*channel))));
+                return Err(err!(ER_REPLICA_CHANNEL_DOES_NOT_EXIST, String::from_utf8_lossy(parsed.bytes(*channel))));
             }
             ShowWhat::BinlogEvents { .. } => show::empty(show::BINLOG_EVENTS),
             // `profiling` is OFF, and can not be switched on.
@@ -280,9 +281,9 @@ impl Session {
                 show::profile(types)
             }
             ShowWhat::ProcedureCode(_) | ShowWhat::FunctionCode(_) => {
-                return Err(err!(1289, "SHOW PROCEDURE|FUNCTION CODE", "--with-debug"));
+                return Err(err!(ER_FEATURE_DISABLED, "SHOW PROCEDURE|FUNCTION CODE", "--with-debug"));
             }
-            _ => return Err(err!(1235, "this form of SHOW")),
+            _ => return Err(err!(ER_NOT_SUPPORTED_YET, "this form of SHOW")),
         })
     }
 
@@ -295,10 +296,7 @@ impl Session {
     }
 
     fn warn_profile(&mut self, statement: &str) {
-        let text = format!(
-            "'{statement}' is deprecated and will be removed in a future release. Please use Performance Schema instead"
-        );
-        self.state.warn("Warning", 1287, text);
+        self.state.push_warning("Warning", err!(ER_WARN_DEPRECATED_SYNTAX, statement, "Performance Schema"));
     }
 
     /// What the session counts for itself, under the names of the status.
@@ -319,7 +317,7 @@ impl Session {
     ) -> Result<Done> {
         let number = |id| match literal(parsed, id) {
             Some((Value::Int(n), _)) => Ok(n as usize),
-            _ => Err(err!(1235, "LIMIT of SHOW WARNINGS that is no number")),
+            _ => Err(err!(ER_NOT_SUPPORTED_YET, "LIMIT of SHOW WARNINGS that is no number")),
         };
         let (skip, take) = match limit {
             Some(limit) => (limit.offset.map_or(Ok(0), number)?, number(limit.count)?),
@@ -327,7 +325,9 @@ impl Session {
         };
         let list = self.state.warnings.iter().filter(|w| !errors || w.level == "Error").skip(skip).take(take);
         let message = |w: &Condition| match w.code {
-            1451 | 1452 => self.without_hidden_keys(SqlError::new(w.code, w.message.clone())).message,
+            ER_ROW_IS_REFERENCED_2 | ER_NO_REFERENCED_ROW_2 => {
+                self.without_hidden_keys(SqlError::new(w.code, w.message.clone())).message
+            }
             _ => w.message.clone(),
         };
         let rows = list.map(|w| vec![text(w.level), Value::UInt(w.code.into()), text(message(w))]).collect();
@@ -356,7 +356,7 @@ impl Session {
             self.need(Action::ShowGrants)?;
         }
         let directory = self.server.accounts.directory();
-        directory.get(&name).ok_or_else(|| err!(1141, name.user, name.host))?;
+        directory.get(&name).ok_or_else(|| err!(ER_NONEXISTING_GRANT, name.user, name.host))?;
         let account = self.with_roles(&directory, &name, &roles)?;
         let rows = account.show_grants().into_iter().map(|g| vec![text(g)]).collect();
         Ok(Rows::new(&[(&format!("Grants for {}@{}", name.user, name.host), varchar(1024))], rows))
@@ -369,7 +369,7 @@ impl Session {
             self.need_in(Action::ShowCreateUser, "mysql")?;
         }
         let directory = self.server.accounts.directory();
-        let account = directory.get(&name).ok_or_else(|| err!(1396, "SHOW CREATE USER", name))?;
+        let account = directory.get(&name).ok_or_else(|| err!(ER_CANNOT_USER, "SHOW CREATE USER", name))?;
         let statement = account.create_statement(self.state.vars.bool(HASH_AS_HEX));
         let title = format!("CREATE USER for {}@{}", name.user, name.host);
         Ok(Rows::new(&[(&title, varchar(1024))], vec![vec![Value::Bytes(statement.into())]]))
@@ -428,7 +428,7 @@ impl Session {
     /// `SHOW ... WHERE expr`: the rows become a table, and the expression a query over it.
     fn send_where(&mut self, rows: Rows, source: &[u8], out: &mut Output) -> Result<Done> {
         let mode = lexer_mode(self.state.sql_mode);
-        let condition = where_text(source, mode).ok_or_else(|| err!(1064))?;
+        let condition = where_text(source, mode).ok_or_else(|| err!(ER_PARSE_ERROR))?;
         let mut query = format!("SELECT * FROM `{SHOW_SCHEMA}`.`{SHOW_TABLE}` WHERE ").into_bytes();
         query.extend_from_slice(condition);
         let parsed = sql::parse(&query, mode).map_err(parse_error)?;

@@ -4,6 +4,7 @@ use crate::command::Session;
 use crate::needs::Action;
 use accounts::Privileges;
 use sql::ast::{Name, ObjectName, Parsed, ShowWhat};
+use types::codes::*;
 use types::{Result, err};
 
 /// Privileges on a table that let its definition be seen.
@@ -84,6 +85,6 @@ impl Session {
         if access.schema(schema).has_any(OF_SCHEMAS) || access.sees_into(schema) {
             return Ok(());
         }
-        Err(err!(1044, access.account().name.user, access.client_host(), schema))
+        Err(err!(ER_DBACCESS_DENIED_ERROR, access.account().name.user, access.client_host(), schema))
     }
 }

@@ -7,13 +7,14 @@ use run::RowSink;
 use std::borrow::Cow;
 use std::sync::Arc;
 use types::charset::Charset;
-use types::{DataType, Result, SqlError, TypeKind, Value};
+use types::codes::*;
+use types::{DataType, Result, SqlError, TypeKind, Value, err};
 
 /// The error of a statement whose client has gone, nobody reads it; and of a commit whose session was killed while it waited to
 /// become durable ([`engine::Error::Unacknowledged`]), which must be called neither done nor failed.
 #[cold]
 pub(crate) fn gone() -> SqlError {
-    SqlError::new(1160, "Got an error writing communication packets")
+    err!(ER_NET_ERROR_ON_WRITE)
 }
 
 pub(crate) fn wire_column(meta: &ColumnMeta) -> Column<'_> {
@@ -179,10 +180,7 @@ impl RowSink for MemorySink {
         let size = |v: &Value<'_>| size_of::<Value<'_>>() + if let Value::Bytes(b) = v { b.len() } else { 0 };
         self.bytes += values.iter().map(size).sum::<usize>() + size_of::<Vec<Value<'_>>>();
         if self.bytes > self.bytes_max {
-            return Err(SqlError::new(
-                1037,
-                format!("Out of memory; restart server and try again (needed {} bytes)", self.bytes),
-            ));
+            return Err(err!(ER_OUTOFMEMORY, self.bytes));
         }
         self.rows.push(values.iter().map(|v| v.clone().into_owned()).collect());
         Ok(())

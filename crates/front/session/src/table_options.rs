@@ -7,6 +7,7 @@ use catalog::schema::eq_name;
 use catalog::{ColumnDefault, CreateOptions, IndexAlgorithm, StorageEngine, Table, TableSpec};
 use expr::Env;
 use sql::ast::{IndexAlgorithm as Using, IndexDef, OptionValue, Parsed, TableOptions};
+use types::codes::*;
 use types::sql_mode::SqlMode;
 use types::{Result, SqlError, TypeKind, err};
 
@@ -33,8 +34,8 @@ impl Optioned<'_> {
     /// What InnoDB says of an option that it does not have: 1031, or 1478 in ALTER TABLE.
     fn refused(&self, option: &str) -> SqlError {
         match self.was {
-            Some(_) => err!(1478, "InnoDB", option),
-            None => err!(1031, self.name),
+            Some(_) => err!(ER_ILLEGAL_HA_CREATE_OPTION, "InnoDB", option),
+            None => err!(ER_ILLEGAL_HA, self.name),
         }
     }
 }
@@ -81,8 +82,7 @@ impl Session {
                 // No storage engine of MySQL does anything with it, and nothing shows it.
                 "password" => {}
                 "start transaction" if table.was.is_some() => {
-                    let message = "START TRANSACTION clause cannot be used with ALTER TABLE command.";
-                    return Err(SqlError::new(3979, message));
+                    return Err(err!(ER_NOT_ALLOWED_WITH_START_TRANSACTION, "with ALTER TABLE command."));
                 }
                 _ => return Err(unsupported(word)),
             }
@@ -108,28 +108,27 @@ impl Session {
             return Ok(engine);
         }
         if self.state.sql_mode.has(SqlMode::NO_ENGINE_SUBSTITUTION) {
-            return Err(err!(1286, name));
+            return Err(err!(ER_UNKNOWN_STORAGE_ENGINE, name));
         }
-        self.state.warn("Warning", 1286, format!("Unknown storage engine '{name}'"));
+        self.state.push_warning("Warning", err!(ER_UNKNOWN_STORAGE_ENGINE, name));
         if let Some((engine, _)) = table.was {
             return Ok(engine);
         }
-        let message = format!("Using storage engine {} for table '{}'", StorageEngine::InnoDb.name(), table.name);
-        self.state.warn("Warning", 1266, message);
+        self.state.push_warning("Warning", err!(ER_WARN_USING_OTHER_HANDLER, StorageEngine::InnoDb.name(), table.name));
         Ok(StorageEngine::InnoDb)
     }
 
     /// Errors 3119, 3510.
     fn tablespace(&mut self, name: String, table: &Optioned<'_>, kept: &mut CreateOptions) -> Result<()> {
         if name.is_empty() || name.contains('/') || name.chars().count() > TABLESPACE_CHARS_MAX {
-            return Err(SqlError::new(3119, format!("Incorrect tablespace name `{name}`")));
+            return Err(err!(ER_WRONG_TABLESPACE_NAME, name));
         }
         if !TABLESPACES.contains(&name.as_str()) {
-            return Err(err!(3510, name));
+            return Err(err!(ER_TABLESPACE_MISSING_WITH_NAME, name));
         }
         if name == "innodb_file_per_table" {
             let shown = format!("InnoDB: Table '`{}`' in system tablespace", table.name);
-            self.state.warn("Warning", 1809, shown);
+            self.state.warn("Warning", ER_TABLE_IN_SYSTEM_TABLESPACE, shown);
         }
         kept.set("TABLESPACE", Some(name));
         Ok(())
@@ -166,9 +165,9 @@ impl Session {
         }
         if size.is_some() || format == Some("COMPRESSED") {
             if table.temporary {
-                return Err(err!(3500));
+                return Err(err!(ER_UNSUPPORT_COMPRESSED_TEMPORARY_TABLE));
             }
-            self.state.warn("Warning", 1478, "InnoDB: assuming ROW_FORMAT=DYNAMIC.".to_string());
+            self.state.warn("Warning", ER_ILLEGAL_HA_CREATE_OPTION, "InnoDB: assuming ROW_FORMAT=DYNAMIC.".to_string());
         }
         Ok(())
     }
@@ -187,15 +186,17 @@ impl Session {
                 self.may_name_files()?;
             }
             if table.was.is_some() || engine == StorageEngine::MyIsam {
-                self.state.warn("Warning", 1618, format!("<{shown}> option ignored"));
+                self.state.push_warning("Warning", err!(WARN_OPTION_IGNORED, shown));
                 continue;
             }
             if !path.starts_with('/') {
-                return Err(err!(1525, "path", path));
+                return Err(err!(ER_WRONG_VALUE, "path", path));
             }
             return Err(match word {
-                "data directory" => SqlError::new(3121, "The DATA DIRECTORY location must be in a known directory."),
-                _ => err!(1031, table.name),
+                "data directory" => {
+                    SqlError::new(ER_WRONG_FILE_NAME, "The DATA DIRECTORY location must be in a known directory.")
+                }
+                _ => err!(ER_ILLEGAL_HA, table.name),
             });
         }
         Ok(())
@@ -222,7 +223,7 @@ impl Session {
                 return Err(table.refused("COMPRESSION"));
             }
             let message = "InnoDB: Punch hole not supported by the file system. Compression disabled".to_string();
-            self.state.warn("Warning", 1112, message);
+            self.state.warn("Warning", ER_UNSUPPORTED_EXTENSION, message);
         }
         kept.set("COMPRESSION", Some(algorithm).filter(|a| !a.is_empty()));
         Ok(())
@@ -238,16 +239,14 @@ impl Session {
             None => Ok(None),
             Some(Using::BTree) => Ok(Some(IndexAlgorithm::BTree)),
             Some(Using::Hash) => Ok(self.kept_algorithm(IndexAlgorithm::Hash, engine)),
-            Some(Using::RTree) => {
-                Err(SqlError::new(1687, "A SPATIAL index may only contain a geometrical type column"))
-            }
+            Some(Using::RTree) => Err(err!(ER_SPATIAL_MUST_HAVE_GEOM_COL)),
         }
     }
 
     fn kept_algorithm(&mut self, algorithm: IndexAlgorithm, engine: StorageEngine) -> Option<IndexAlgorithm> {
         if engine == StorageEngine::InnoDb && algorithm == IndexAlgorithm::Hash {
             let note = "This storage engine does not support the HASH index algorithm, storage engine default was used instead.";
-            self.state.warn("Note", 3502, note.to_string());
+            self.state.warn("Note", ER_UNSUPPORTED_INDEX_ALGORITHM, note.to_string());
             return None;
         }
         Some(algorithm)
@@ -259,9 +258,7 @@ impl Session {
         if table.foreign_keys.is_empty() && !is_parent {
             return Ok(());
         }
-        let message =
-            "Cannot change table's storage engine because the table participates in a foreign key constraint.";
-        Err(SqlError::new(3776, message))
+        Err(err!(ER_FK_CANNOT_CHANGE_ENGINE))
     }
 
     /// The keys of a table that gets another engine.
@@ -285,18 +282,20 @@ pub(crate) fn check_engine(spec: &mut TableSpec) -> Result<()> {
         let is_part = || spec.keys.iter().flat_map(|k| &k.parts).any(|p| eq_name(&p.column, &column.name));
         match column.data_type.kind {
             _ if column.generated.as_ref().is_some_and(|g| !g.stored) && (column.hidden || !in_memory && is_part()) => {
-                return Err(err!(1478, spec.engine.name(), "Index on virtual generated column"));
+                return Err(err!(ER_ILLEGAL_HA_CREATE_OPTION, spec.engine.name(), "Index on virtual generated column"));
             }
             _ if !in_memory => {}
-            _ if column.generated.is_some() => return Err(err!(3106, ENGINE)),
-            _ if matches!(column.default, ColumnDefault::Expression(_)) => return Err(err!(3774, ENGINE)),
-            TypeKind::Geometry => return Err(err!(1178, "GEOMETRY")),
-            kind if kind.is_blob() => return Err(err!(1163)),
+            _ if column.generated.is_some() => return Err(err!(ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN, ENGINE)),
+            _ if matches!(column.default, ColumnDefault::Expression(_)) => {
+                return Err(err!(ER_UNSUPPORTED_ACTION_ON_DEFAULT_VAL_GENERATED, ENGINE));
+            }
+            TypeKind::Geometry => return Err(err!(ER_CHECK_NOT_IMPLEMENTED, "GEOMETRY")),
+            kind if kind.is_blob() => return Err(err!(ER_TABLE_CANT_HANDLE_BLOB)),
             _ => {}
         }
     }
     if spec.keys.iter().flat_map(|k| &k.parts).any(|p| p.descending) {
-        return Err(err!(1178, "descending indexes"));
+        return Err(err!(ER_CHECK_NOT_IMPLEMENTED, "descending indexes"));
     }
     spec.forget_foreign_keys();
     Ok(())
@@ -319,7 +318,7 @@ fn keep_number(kept: &mut CreateOptions, name: &str, value: &OptionValue, zero: 
 }
 
 fn bad_attribute(text: &str) -> SqlError {
-    SqlError::new(3980, format!("Invalid json attribute, error: \"Invalid value.\" at pos 0: '{text}'"))
+    err!(ER_INVALID_JSON_ATTRIBUTE, "Invalid value.", 0, text)
 }
 
 /// Errors 3980, 3981.
@@ -328,7 +327,7 @@ fn check_attributes(parsed: &Parsed, options: &TableOptions, engine: StorageEngi
         Some(text) if !text.is_empty() && types::json::parse::parse(text.as_bytes()).is_err() => {
             Err(bad_attribute(&text))
         }
-        Some(_) => Err(err!(3981, engine.name())),
+        Some(_) => Err(err!(ER_ENGINE_ATTRIBUTE_NOT_SUPPORTED, engine.name())),
         None => Ok(()),
     }
 }

@@ -17,8 +17,8 @@ use expr::Env;
 use plan::column_type::{column_type, declared_collation, names_collation};
 use sql::ast::{self, *};
 use std::sync::Arc;
+use types::codes::*;
 use types::collation::CollationId;
-use types::error::{ER_TOO_LONG_FIELD_COMMENT, ER_TOO_LONG_INDEX_COMMENT, ER_TOO_LONG_TABLE_COMMENT};
 use types::sql_mode::SqlMode;
 use types::{DataType, Result, TypeKind, Value, err};
 
@@ -114,7 +114,7 @@ impl Session {
         if text.chars().all(|c| c.len_utf8() < 4) {
             return text;
         }
-        self.state.warn("Warning", 1300, sql::ast::cannot_convert(text.as_bytes()));
+        self.state.warn("Warning", ER_INVALID_CHARACTER_STRING, sql::ast::cannot_convert(text.as_bytes()));
         text.chars().map(|c| if c.len_utf8() < 4 { c } else { '?' }).collect()
     }
 
@@ -153,12 +153,12 @@ impl Session {
         let shown = &name;
         let expression = canonical(parsed, check.expr, self.literal_charset(), names, Place::Check(shown))?;
         if !is_boolean(parsed, check.expr) {
-            return Err(err!(3812, shown));
+            return Err(err!(ER_NON_BOOLEAN_EXPR_FOR_CHECK_CONSTRAINT, shown));
         }
         if let Some(column) = column
             && columns_of(&expression).iter().any(|c| !eq_name(c, column))
         {
-            return Err(err!(3813, shown));
+            return Err(err!(ER_COLUMN_CHECK_CONSTRAINT_REFERENCES_OTHER_COLUMN, shown));
         }
         Ok(CheckSpec { name: Some(name), expression, enforced: check.enforced })
     }
@@ -172,13 +172,16 @@ impl Session {
                 let Some(other) = spec.columns.iter().position(|c| eq_name(&c.name, &name)) else { continue };
                 if spec.columns[other].auto_increment {
                     if !column.hidden {
-                        return Err(err!(3109, column.name));
+                        return Err(err!(ER_GENERATED_COLUMN_REF_AUTO_INC, column.name));
                     }
                     let key = spec.keys.iter().find(|k| k.parts.iter().any(|p| p.column == column.name));
-                    return Err(err!(3754, key.and_then(|k| k.name.as_deref()).unwrap_or("functional_index")));
+                    return Err(err!(
+                        ER_FUNCTIONAL_INDEX_REF_AUTO_INCREMENT,
+                        key.and_then(|k| k.name.as_deref()).unwrap_or("functional_index")
+                    ));
                 }
                 if other >= at && spec.columns[other].generated.is_some() {
-                    return Err(err!(3107));
+                    return Err(err!(ER_GENERATED_COLUMN_NON_PRIOR));
                 }
             }
         }
@@ -191,21 +194,26 @@ impl Session {
             };
             let over = |k: &ForeignKeySpec| k.columns.iter().any(|c| reads.iter().any(|r| eq_name(r, c)));
             if spec.foreign_keys.iter().any(|k| acts(k) && over(k)) {
-                return Err(err!(1215));
+                return Err(err!(ER_CANNOT_ADD_FOREIGN));
             }
         }
         for check in &spec.checks {
             let shown = check.name.as_deref().unwrap_or("");
             for name in columns_of(&check.expression) {
                 if spec.columns.iter().any(|c| eq_name(&c.name, &name) && c.auto_increment) {
-                    return Err(err!(3818, shown));
+                    return Err(err!(ER_CHECK_CONSTRAINT_REFERS_AUTO_INCREMENT_COLUMN, shown));
                 }
                 let changes = |k: &&ForeignKeySpec| {
                     let nulls = [k.on_delete, k.on_update].contains(&ReferenceAction::SetNull);
                     (nulls || k.on_update == ReferenceAction::Cascade) && k.columns.iter().any(|c| eq_name(c, &name))
                 };
                 if let Some(key) = spec.foreign_keys.iter().find(changes) {
-                    return Err(err!(3823, name, shown, key.name.as_deref().unwrap_or("")));
+                    return Err(err!(
+                        ER_CHECK_CONSTRAINT_CLAUSE_USING_FK_REFER_ACTION_COLUMN,
+                        name,
+                        shown,
+                        key.name.as_deref().unwrap_or("")
+                    ));
                 }
             }
         }
@@ -229,14 +237,18 @@ impl Session {
         first_timestamp: bool,
     ) -> Result<(Column, Vec<KeySpec>)> {
         let name = parsed.name(def.name).to_string();
-        check_name(&name, 1166)?;
+        check_name(&name, ER_WRONG_COLUMN_NAME)?;
         let attributes = &def.attributes;
         if attributes.srid.is_some() {
             let spatial = def.column_type.base == BaseType::Geometry;
-            return Err(if spatial { unsupported("SRID") } else { err!(1221, "SRID", "non-geometry column") });
+            return Err(if spatial {
+                unsupported("SRID")
+            } else {
+                err!(ER_WRONG_USAGE, "SRID", "non-geometry column")
+            });
         }
         if attributes.engine_attribute.is_some() {
-            return Err(err!(3981, "InnoDB"));
+            return Err(err!(ER_ENGINE_ATTRIBUTE_NOT_SUPPORTED, "InnoDB"));
         }
         if attributes.secondary_engine_attribute.is_some() {
             return Err(unsupported("SECONDARY_ENGINE_ATTRIBUTE"));
@@ -244,7 +256,7 @@ impl Session {
         if attributes.references.is_some() {
             // MySQL 8.4 reads and forgets it too; a reader of the warnings can know.
             let message = "A REFERENCES clause beside a column makes no foreign key".to_string();
-            self.state.warn("Note", 1235, message);
+            self.state.warn("Note", ER_NOT_SUPPORTED_YET, message);
         }
         let serial = def.column_type.base == BaseType::Serial;
         let (mut data_type, members) = self.type_of(parsed, def, &name, collation)?;
@@ -265,7 +277,7 @@ impl Session {
         if auto_increment
             && !(data_type.kind.is_integer() || matches!(data_type.kind, TypeKind::Float | TypeKind::Double))
         {
-            return Err(err!(1063, name));
+            return Err(err!(ER_WRONG_FIELD_SPEC, name));
         }
         let temporal = matches!(data_type.kind, TypeKind::DateTime | TypeKind::Timestamp);
         // Without explicit_defaults_for_timestamp the first such column of a table keeps the time of the last change.
@@ -274,23 +286,23 @@ impl Session {
         let on_update_now = match attributes.on_update_now {
             None if changes_itself => true,
             Some(digits) if temporal && digits == data_type.decimals => true,
-            Some(_) => return Err(err!(1294, name)),
+            Some(_) => return Err(err!(ER_INVALID_ON_UPDATE, name)),
             None => false,
         };
         let default = match attributes.default {
-            _ if auto_increment && attributes.default.is_some() => return Err(err!(1067, name)),
+            _ if auto_increment && attributes.default.is_some() => return Err(err!(ER_INVALID_DEFAULT, name)),
             _ if generated.is_some() => ColumnDefault::None,
             None if changes_itself => ColumnDefault::Now,
             None if old_timestamp && !nullable && attributes.on_update_now.is_none() => {
                 if self.state.sql_mode.is_strict() && self.state.sql_mode.has(SqlMode::NO_ZERO_DATE) {
-                    return Err(err!(1067, name));
+                    return Err(err!(ER_INVALID_DEFAULT, name));
                 }
                 ColumnDefault::Value(Value::DateTime(types::DateTime::ZERO))
             }
             None if nullable => ColumnDefault::Value(Value::Null),
             None => ColumnDefault::None,
             Some(value) if self.is_empty_default(parsed, value, &data_type) => {
-                self.state.warn("Warning", 1101, err!(1101, name).message);
+                self.state.push_warning("Warning", err!(ER_BLOB_CANT_HAVE_DEFAULT, name));
                 ColumnDefault::None
             }
             Some(value) => self.default_value(parsed, &name, value, &data_type, &members, names)?,
@@ -318,11 +330,14 @@ impl Session {
             comment: String::new(),
         };
         if attributes.primary_key && attributes.nullable == Some(true) {
-            return Err(err!(1171));
+            return Err(err!(ER_PRIMARY_CANT_HAVE_NULL));
         }
         if attributes.primary_key {
             if generated.as_ref().is_some_and(|g| !g.stored) {
-                return Err(err!(3106, "Defining a virtual generated column as primary key"));
+                return Err(err!(
+                    ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN,
+                    "Defining a virtual generated column as primary key"
+                ));
             }
             keys.push(beside(KeyKind::Primary));
         }
@@ -372,7 +387,7 @@ impl Session {
             ""
         };
         if !beside.is_empty() {
-            return Err(err!(1221, beside, "generated column"));
+            return Err(err!(ER_WRONG_USAGE, beside, "generated column"));
         }
         let expression = canonical(parsed, g.expr, self.literal_charset(), names, Place::Generated(name))?;
         Ok(Generated { expression, stored: g.stored, array: None })
@@ -419,7 +434,7 @@ impl Session {
             return if temporal && digits == data_type.decimals {
                 Ok(ColumnDefault::Now)
             } else {
-                Err(err!(1067, column))
+                Err(err!(ER_INVALID_DEFAULT, column))
             };
         }
         let (value, source) = match (&parsed[id], literal(parsed, id)) {
@@ -440,18 +455,22 @@ impl Session {
                 let t = DataType::string(TypeKind::VarChar, bytes.len() as u32, CollationId::UTF8MB4_0900_AI_CI);
                 (Value::Bytes(bytes.into()), t)
             }
-            _ => return Err(err!(1067, column)),
+            _ => return Err(err!(ER_INVALID_DEFAULT, column)),
         };
         if value.is_null() {
-            return if data_type.nullable { Ok(ColumnDefault::Value(Value::Null)) } else { Err(err!(1067, column)) };
+            return if data_type.nullable {
+                Ok(ColumnDefault::Value(Value::Null))
+            } else {
+                Err(err!(ER_INVALID_DEFAULT, column))
+            };
         }
         if data_type.kind.is_blob() {
-            return Err(err!(1101, column));
+            return Err(err!(ER_BLOB_CANT_HAVE_DEFAULT, column));
         }
         let mode = SqlMode(self.state.sql_mode.0 | SqlMode::STRICT_ALL_TABLES.0);
         let context = types::StoreContext { mode, column, row: 1, members };
-        let (value, _) =
-            types::coerce_for_store(value, &source, data_type, &context).map_err(|_| err!(1067, column))?;
+        let (value, _) = types::coerce_for_store(value, &source, data_type, &context)
+            .map_err(|_| err!(ER_INVALID_DEFAULT, column))?;
         Ok(ColumnDefault::Value(value.into_owned()))
     }
 
@@ -470,7 +489,7 @@ impl Session {
         if is_long && matches!(def.column_type.base, VarChar | NVarChar | VarBinary) {
             let is_text = data_type.kind.is_text();
             let (from, to) = if is_text { ("VARCHAR", "TEXT") } else { ("VARBINARY", "BLOB") };
-            self.state.warn("Note", 1246, err!(1246, name, from, to).message);
+            self.state.push_warning("Note", err!(ER_AUTO_CONVERT, name, from, to));
         }
         Ok((data_type, members))
     }
@@ -491,10 +510,10 @@ impl Session {
             IndexKind::Spatial => return Err(unsupported("SPATIAL")),
         };
         if index.options.invisible && kind == KeyKind::Primary {
-            return Err(err!(3522));
+            return Err(err!(ER_PK_INDEX_CANT_BE_INVISIBLE));
         }
         if index.options.engine_attribute.is_some() {
-            return Err(err!(3981, spec.engine.name()));
+            return Err(err!(ER_ENGINE_ATTRIBUTE_NOT_SUPPORTED, spec.engine.name()));
         }
         if index.options.parser.is_some() {
             return Err(unsupported("WITH PARSER"));
@@ -505,18 +524,18 @@ impl Session {
             let (column, prefix) = match part.what {
                 KeyPartKind::Column { name, prefix } => {
                     if prefix == Some(0) {
-                        return Err(err!(1391, parsed.name(name)));
+                        return Err(err!(ER_KEY_PART_0, parsed.name(name)));
                     }
                     (parsed.name(name).to_string(), prefix.unwrap_or(0))
                 }
-                KeyPartKind::Expr(..) if kind == KeyKind::Primary => return Err(err!(3756)),
+                KeyPartKind::Expr(..) if kind == KeyKind::Primary => return Err(err!(ER_FUNCTIONAL_INDEX_PRIMARY_KEY)),
                 KeyPartKind::Expr(id, _) => {
                     if matches!(parsed[id], Expr::Column { .. }) {
-                        return Err(err!(3762));
+                        return Err(err!(ER_FUNCTIONAL_INDEX_ON_FIELD));
                     }
                     let shown = name.as_deref().unwrap_or("functional_index");
                     if part.ordered && matches!(&parsed[id], Expr::Cast(cast) if cast.array) {
-                        return Err(err!(1221, "multi-valued index", "explicit index order"));
+                        return Err(err!(ER_WRONG_USAGE, "multi-valued index", "explicit index order"));
                     }
                     (self.expression_column(parsed, id, shown, names, spec)?, 0)
                 }
@@ -555,14 +574,18 @@ impl Session {
                 ddl::definition::check_array(&mut self.state, &version, &draft, &expression)?;
                 // A key part that has no bytes.
                 if element.kind != TypeKind::Decimal && element.kind.is_bytes() && element.length == 0 {
-                    return Err(err!(3761, expression));
+                    return Err(err!(ER_WRONG_KEY_COLUMN_FUNCTIONAL_INDEX, expression));
                 }
                 DataType::new(TypeKind::Json)
             }
             None => ddl::definition::expression_type(&mut self.state, &version, &draft, &expression)?,
         };
         if array.is_none() && data_type.kind.is_blob() {
-            return Err(if data_type.kind == TypeKind::Json { err!(3753) } else { err!(3757) });
+            return Err(if data_type.kind == TypeKind::Json {
+                err!(ER_FUNCTIONAL_INDEX_ON_JSON_OR_GEOMETRY_FUNCTION)
+            } else {
+                err!(ER_FUNCTIONAL_INDEX_ON_LOB)
+            });
         }
         let taken = |n: usize| spec.columns.iter().any(|c| c.name == hidden_name(n));
         let name = hidden_name((0..).find(|n| !taken(*n)).expect("a table has a bounded number of columns"));
@@ -608,9 +631,9 @@ fn element_type(parsed: &Parsed, cast: &ast::Cast) -> Result<DataType> {
         CastType::Decimal(p, s) => {
             let (p, s) = (p.filter(|p| *p > 0).unwrap_or(10), s.unwrap_or(0));
             match (p, s) {
-                (66.., _) => return Err(err!(1426, p, operand, 65)),
-                (_, 31..) => return Err(err!(1425, s, operand, 30)),
-                _ if s > p => return Err(err!(1427, "")),
+                (66.., _) => return Err(err!(ER_TOO_BIG_PRECISION, p, operand, 65)),
+                (_, 31..) => return Err(err!(ER_TOO_BIG_SCALE, s, operand, 30)),
+                _ if s > p => return Err(err!(ER_M_BIGGER_THAN_D, "")),
                 _ => DataType::decimal(u32::from(p), s),
             }
         }
@@ -622,7 +645,7 @@ fn element_type(parsed: &Parsed, cast: &ast::Cast) -> Result<DataType> {
     };
     let fraction_max = if cast.to == CastType::Date { 0 } else { 6 };
     if data_type.kind.is_temporal() && data_type.decimals > fraction_max {
-        return Err(err!(1426, data_type.decimals, "CAST", 6));
+        return Err(err!(ER_TOO_BIG_PRECISION, data_type.decimals, "CAST", 6));
     }
     Ok(DataType { nullable: true, ..data_type })
 }
@@ -651,7 +674,7 @@ fn foreign_key_spec(parsed: &Parsed, key: &ForeignKey, schema: &str) -> Result<F
             Some(ast::ReferenceAction::Restrict) => ReferenceAction::Restrict,
             Some(ast::ReferenceAction::Cascade) => ReferenceAction::Cascade,
             Some(ast::ReferenceAction::SetNull) => ReferenceAction::SetNull,
-            Some(ast::ReferenceAction::SetDefault) => return Err(err!(1215)),
+            Some(ast::ReferenceAction::SetDefault) => return Err(err!(ER_CANNOT_ADD_FOREIGN)),
         })
     };
     let columns = names(&key.columns);
@@ -659,7 +682,7 @@ fn foreign_key_spec(parsed: &Parsed, key: &ForeignKey, schema: &str) -> Result<F
     let name = key.constraint.map(|n| parsed.name(n).to_string());
     if parent_columns.len() != columns.len() {
         let shown = name.as_deref().unwrap_or("foreign key without name");
-        return Err(err!(1239, shown, "Key reference and table reference don't match"));
+        return Err(err!(ER_WRONG_FK_DEF, shown, "Key reference and table reference don't match"));
     }
     Ok(ForeignKeySpec {
         name,

@@ -16,6 +16,7 @@ use engine::Transaction;
 use run::{Outcome, Prepared, Uses};
 use sql::ast::{CreateTable, CreateTableBody, Parsed};
 use std::sync::Arc;
+use types::codes::*;
 use types::{Result, err};
 
 #[derive(Default)]
@@ -91,7 +92,7 @@ impl Session {
     ) -> Result<Outcome> {
         self.need_in(Action::CreateTemporaryTable, to.0)?;
         if self.is_temporary(to.0, to.1) {
-            return Err(err!(1050, to.1));
+            return Err(err!(ER_TABLE_EXISTS_ERROR, to.1));
         }
         if let CreateTableBody::Columns { columns, keys, options, select: Some((duplicates, query)) } = &create.body {
             let (duplicates, query) = (*duplicates, *query);
@@ -129,7 +130,7 @@ impl Session {
             self.state.note_parsed(parsed);
             let version = self.dictionary();
             let (values, types) = self.bound_values();
-            let collation = version.schema(to.0).ok_or_else(|| err!(1049, to.0))?.default_collation;
+            let collation = version.schema(to.0).ok_or_else(|| err!(ER_BAD_DB_ERROR, to.0))?.default_collation;
             let planned = Prepared::of_query(parsed, of.query, &version, &mut self.state, &types);
             let planned = planned.map_err(|e| self.denied_or(parsed, e))?;
             self.check_rights(&planned)?;
@@ -163,7 +164,7 @@ impl Session {
                 }),
             };
         }
-        Err(err!(1615))
+        Err(err!(ER_NEED_REPREPARE))
     }
 
     /// Lets go of temporary tables; their trees are freed once no transaction of the session may have changed them.

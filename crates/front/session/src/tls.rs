@@ -12,6 +12,7 @@ use protocol::{Algorithm, Allowed, TlsInfo};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use types::codes::*;
 use types::{Result, err};
 
 const CA: VarId = id("ssl_ca");
@@ -84,15 +85,15 @@ impl Session {
     pub(crate) fn reload_tls(&mut self, channel: Option<&str>, rolls_back: bool) -> Result<()> {
         self.need(Action::ReloadTls)?;
         if channel.is_some_and(|name| name != MAIN_CHANNEL) {
-            return Err(err!(1149));
+            return Err(err!(ER_SYNTAX_ERROR));
         }
         self.commit_all()?;
         let options = options(&self.server.globals.load(), &self.server.datadir);
         let tls = match Acceptor::new(&options) {
             Ok(acceptor) => Tls(Some(acceptor)),
-            Err(text) if rolls_back => return Err(err!(3888, text)),
+            Err(text) if rolls_back => return Err(err!(ER_DA_SSL_LIBRARY_ERROR, text)),
             Err(text) => {
-                let error = err!(3888, text);
+                let error = err!(ER_DA_SSL_LIBRARY_ERROR, text);
                 self.state.warn("Warning", error.code, error.message);
                 Tls(None)
             }

@@ -22,7 +22,8 @@ use engine::Isolation;
 use protocol::{Output, StateChange};
 use run::Prepared;
 use sql::ast::{AccessMode, Builtin, Expr, Parsed, Statement};
-use types::{Result, SqlError};
+use types::codes::*;
+use types::{Result, err};
 
 const SYSTEM_VARIABLES: VarId = id("session_track_system_variables");
 const SCHEMA: VarId = id("session_track_schema");
@@ -216,7 +217,7 @@ pub(crate) fn may_set(id: VarId, value: &Val) -> Result<()> {
     let mut before: Vec<&str> = Vec::new();
     for name in names(list) {
         if before.iter().any(|b| b.eq_ignore_ascii_case(name)) {
-            return Err(SqlError::new(3026, format!("Duplicate entry '{name}'.")));
+            return Err(err!(ER_DUP_LIST_ENTRY, name));
         }
         before.push(name);
     }

@@ -19,10 +19,11 @@ use sql::ast::{
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use sync::blocking::Wait;
+use types::codes::*;
 use types::{Result, SqlError, err};
 
 fn unsupported(what: &str) -> SqlError {
-    err!(1235, what)
+    err!(ER_NOT_SUPPORTED_YET, what)
 }
 
 /// What a GRANT or REVOKE is about.
@@ -49,7 +50,7 @@ impl Session {
         self.check_writable()?;
         let server = Arc::clone(&self.server);
         // Another one's commit, and so its flush.
-        let lock = server.account_ddl.lock_or_end(Wait::LogFlush).ok_or_else(|| err!(1317))?;
+        let lock = server.account_ddl.lock_or_end(Wait::LogFlush).ok_or_else(|| err!(ER_QUERY_INTERRUPTED))?;
         let mut directory = Directory::clone(&server.accounts.directory());
         self.edit(parsed, &mut directory)?;
         let texts = self.state.log_text.take().map(|text| self.logged_texts(parsed, &directory, text));
@@ -147,14 +148,15 @@ impl Session {
                     self.may_change(&from, directory)?;
                     self.may_change(&to, directory)?;
                     if directory.get(&to).is_some() {
-                        return Err(err!(1396, "RENAME USER", from));
+                        return Err(err!(ER_CANNOT_USER, "RENAME USER", from));
                     }
                     let is_role = directory.accounts().any(|a| a.roles.contains_key(&from));
                     if is_role {
-                        return Err(err!(3532));
+                        return Err(err!(ER_RENAME_ROLE));
                     }
                     self.check_definer("RENAME USER", &from)?;
-                    let mut account = directory.remove(&from).ok_or_else(|| err!(1396, "RENAME USER", from))?;
+                    let mut account =
+                        directory.remove(&from).ok_or_else(|| err!(ER_CANNOT_USER, "RENAME USER", from))?;
                     self.server.accounts.forget_sha2_of(&[from]);
                     account.name = to;
                     directory.put(account);
@@ -203,7 +205,7 @@ impl Session {
         }
         for role in &roles {
             if directory.get(role).is_none() {
-                return Err(err!(3162, accounts::quoted_account(role)));
+                return Err(err!(ER_USER_DOES_NOT_EXIST, accounts::quoted_account(role)));
             }
             self.may_change(role, directory)?;
         }
@@ -223,10 +225,10 @@ impl Session {
                 None | Some(AuthSecret::None) => {}
             }
             if name.user.chars().count() > 32 {
-                return Err(err!(1470, name.user, "user name", 32));
+                return Err(err!(ER_WRONG_STRING_LENGTH, name.user, "user name", 32));
             }
             if name.host.chars().count() > 255 {
-                return Err(err!(1470, name.host, "host name", 255));
+                return Err(err!(ER_WRONG_STRING_LENGTH, name.host, "host name", 255));
             }
             if directory.get(&name).is_some() {
                 self.may_change(&name, directory)?;
@@ -242,10 +244,10 @@ impl Session {
             directory.put(account);
         }
         if !failed.is_empty() && !create.if_not_exists {
-            return Err(err!(1396, "CREATE USER", list(&failed)));
+            return Err(err!(ER_CANNOT_USER, "CREATE USER", list(&failed)));
         }
         for name in failed {
-            self.state.warn("Note", 3163, format!("Authorization ID {name} already exists."));
+            self.state.push_warning("Note", err!(ER_USER_ALREADY_EXISTS, name));
         }
         Ok(())
     }
@@ -267,7 +269,7 @@ impl Session {
                 return Err(match change {
                     FactorChange::Add(number, auth) => self.no_factor(parsed, auth, *number as usize, "ALTER USER"),
                     FactorChange::Modify(number, _) | FactorChange::Drop(number) | FactorChange::Register(number) => {
-                        err!(4057, number, number)
+                        err!(ER_MFA_METHOD_NOT_EXISTS, number, number)
                     }
                 });
             }
@@ -282,9 +284,9 @@ impl Session {
             match edited {
                 Some(result) => result?,
                 None if alter.if_exists => {
-                    self.state.warn("Note", 3162, format!("Authorization ID {name} does not exist."));
+                    self.state.push_warning("Note", err!(ER_USER_DOES_NOT_EXIST, name));
                 }
-                None => return Err(err!(1396, "ALTER USER", name)),
+                None => return Err(err!(ER_CANNOT_USER, "ALTER USER", name)),
             }
         }
         Ok(())
@@ -322,10 +324,10 @@ impl Session {
             }
         }
         if !failed.is_empty() && !if_exists {
-            return Err(err!(1396, statement, list(&failed)));
+            return Err(err!(ER_CANNOT_USER, statement, list(&failed)));
         }
         for name in failed {
-            self.state.warn("Note", 3162, format!("Authorization ID {name} does not exist."));
+            self.state.push_warning("Note", err!(ER_USER_DOES_NOT_EXIST, name));
         }
         Ok(())
     }
@@ -339,9 +341,9 @@ impl Session {
             return Ok(());
         }
         if !self.access().has_dynamic("ALLOW_NONEXISTENT_DEFINER") {
-            return Err(err!(4006, statement, name, "a view"));
+            return Err(err!(ER_CANNOT_USER_REFERENCED_AS_DEFINER, statement, name, "a view"));
         }
-        let warning = err!(4005, name, "a view");
+        let warning = err!(ER_USER_REFERENCED_AS_DEFINER, name, "a view");
         self.state.warn("Warning", warning.code, warning.message);
         Ok(())
     }
@@ -363,12 +365,12 @@ impl Session {
         };
         let changed = directory.change(&name, |account| {
             if !account.plugin.keeps_password() {
-                return Err(err!(4102, account.name.user, account.name.host));
+                return Err(err!(ER_SET_PASSWORD_AUTH_PLUGIN_ERROR, account.name.user, account.name.host));
             }
             new.password.map_or(Ok(()), |password| self.check_strength(password))?;
             self.new_password(account, new)
         });
-        changed.ok_or_else(|| err!(1133))?
+        changed.ok_or_else(|| err!(ER_PASSWORD_NO_MATCH))?
     }
 
     fn level(&self, parsed: &Parsed, level: PrivilegeLevel, object: GrantObject) -> Result<Level> {
@@ -384,16 +386,16 @@ impl Session {
                     let of_kind = crate::routine::kind_of(kind == "FUNCTION");
                     match self.server.catalog.current().routine(&schema, of_kind, &name) {
                         Some(_) => crate::define::unsupported("privileges on routines"),
-                        None => err!(1305, kind, name),
+                        None => err!(ER_SP_DOES_NOT_EXIST, kind, name),
                     }
                 }
-                _ => err!(1144),
+                _ => err!(ER_ILLEGAL_GRANT_FOR_TABLE),
             });
         }
         Ok(match level {
             PrivilegeLevel::Global => Level::Global,
             PrivilegeLevel::CurrentDatabase => {
-                Level::Schema(self.state.database().ok_or_else(|| err!(1046))?.to_string())
+                Level::Schema(self.state.database().ok_or_else(|| err!(ER_NO_DB_ERROR))?.to_string())
             }
             PrivilegeLevel::Database(name) => Level::Schema(parsed.name(name).to_string()),
             PrivilegeLevel::Object(name) => {
@@ -410,7 +412,9 @@ impl Session {
         let account = &self.access().account().name;
         match self.access().schema(&schema).has(wanted) {
             true => Ok(()),
-            false => Err(err!(1370, "execute", account.user, account.host, format!("{schema}.{name}"))),
+            false => {
+                Err(err!(ER_PROCACCESS_DENIED_ERROR, "execute", account.user, account.host, format!("{schema}.{name}")))
+            }
         }
     }
 
@@ -425,10 +429,10 @@ impl Session {
         let Listed { set, dynamic, all: everything, columns } = &mut listed;
         for privilege in list {
             if !privilege.columns.is_empty() {
-                let PrivilegeKind::Static(word) = privilege.kind else { return Err(err!(1064)) };
+                let PrivilegeKind::Static(word) = privilege.kind else { return Err(err!(ER_PARSE_ERROR)) };
                 let one = Privileges::by_name(word).expect("the parser knows them");
                 if !matches!(level, Level::Table(..)) {
-                    return Err(err!(1144));
+                    return Err(err!(ER_ILLEGAL_GRANT_FOR_TABLE));
                 }
                 columns.extend(privilege.columns.iter().map(|c| (parsed.name(*c).to_string(), one)));
                 continue;
@@ -448,9 +452,9 @@ impl Session {
                     let one = Privileges::by_name(word).ok_or_else(|| unsupported(word))?;
                     if !all.has(one) {
                         return Err(if matches!(level, Level::Schema(_)) {
-                            err!(1221, "DB GRANT", "GLOBAL PRIVILEGES")
+                            err!(ER_WRONG_USAGE, "DB GRANT", "GLOBAL PRIVILEGES")
                         } else {
-                            err!(1144)
+                            err!(ER_ILLEGAL_GRANT_FOR_TABLE)
                         });
                     }
                     *set |= one;
@@ -458,10 +462,10 @@ impl Session {
                 PrivilegeKind::Named(account) => {
                     let name = self.name_of(parsed, account).user.to_ascii_uppercase();
                     if !matches!(level, Level::Global) {
-                        return Err(err!(3619, name));
+                        return Err(err!(ER_ILLEGAL_PRIVILEGE_LEVEL, name));
                     }
                     if !accounts::DYNAMIC_PRIVILEGES.contains(&name.as_str()) {
-                        return Err(err!(1149));
+                        return Err(err!(ER_SYNTAX_ERROR));
                     }
                     dynamic.push(name);
                 }
@@ -490,9 +494,13 @@ impl Session {
                 let only_dynamic = !listed.dynamic.is_empty() && listed.set.is_empty();
                 if !only_dynamic && !access.global_somewhere().has(wanted) {
                     let name = &access.account().name;
-                    return Err(err!(1045, name.user, name.host, self.used_password()));
+                    return Err(err!(ER_ACCESS_DENIED_ERROR, name.user, name.host, self.used_password()));
                 }
-                if listed.dynamic.iter().all(dynamic) { Ok(()) } else { Err(err!(1227, "GRANT OPTION")) }
+                if listed.dynamic.iter().all(dynamic) {
+                    Ok(())
+                } else {
+                    Err(err!(ER_SPECIFIC_ACCESS_DENIED_ERROR, "GRANT OPTION"))
+                }
             }
             Level::Schema(pattern) => access.check_pattern(wanted, pattern),
             Level::Table(schema, table) => {
@@ -529,16 +537,16 @@ impl Session {
         let Level::Table(schema, table) = level else { return Ok(()) };
         let version = self.server.catalog.current();
         if !listed.columns.is_empty() && version.schema(schema).is_none() {
-            return Err(err!(1049, schema));
+            return Err(err!(ER_BAD_DB_ERROR, schema));
         }
         match version.table(schema, table) {
             Some(found) => {
                 let known = |name: &str| found.named_columns().any(|c| c.name.eq_ignore_ascii_case(name));
                 let missing = listed.columns.iter().find(|(name, _)| !known(name));
-                missing.map_or(Ok(()), |(name, _)| Err(err!(1054, name, table)))
+                missing.map_or(Ok(()), |(name, _)| Err(err!(ER_BAD_FIELD_ERROR, name, table)))
             }
             None if listed.set.has(Privileges::CREATE) && listed.columns.is_empty() => Ok(()),
-            None => Err(err!(1146, schema, table)),
+            None => Err(err!(ER_NO_SUCH_TABLE, schema, table)),
         }
     }
 
@@ -547,7 +555,7 @@ impl Session {
             unreachable!("the caller passes privileges");
         };
         if as_user.is_some() && !matches!(level, PrivilegeLevel::Global) {
-            return Err(err!(3835));
+            return Err(err!(ER_UNSUPPORTED_USE_OF_GRANT_AS));
         }
         if let (PrivilegeLevel::Object(routine), true) = (level, *object != GrantObject::Table) {
             self.may_grant_routine(parsed, *routine)?;
@@ -557,7 +565,7 @@ impl Session {
         let names: Vec<AccountName> = to.iter().map(|t| self.name_of(parsed, *t)).collect();
         let is_known = names.iter().all(|name| directory.get(name).is_some());
         let mut listed = match self.privileges(parsed, privileges, &level) {
-            Err(_) if !is_known => return Err(err!(1410)),
+            Err(_) if !is_known => return Err(err!(ER_CANT_CREATE_USER_WITH_GRANT)),
             listed => listed?,
         };
         if let Some((user, roles)) = as_user {
@@ -576,7 +584,7 @@ impl Session {
         for name in names {
             self.may_change(&name, directory)?;
             if listed.dynamic.iter().any(|p| p == SYSTEM_USER) && self.mandatory_roles().contains(&name) {
-                return Err(err!(3897, name.user, name.host, SYSTEM_USER));
+                return Err(err!(ER_CANNOT_GRANT_SYSTEM_PRIV_TO_MANDATORY_ROLE, name.user, name.host, SYSTEM_USER));
             }
             let of_grantor = self.access().restrictions();
             let Listed { set, dynamic, columns, .. } = &listed;
@@ -596,7 +604,7 @@ impl Session {
                     account.note_granted(schema, table, &granted);
                 }
             });
-            changed.ok_or_else(|| err!(1410))?;
+            changed.ok_or_else(|| err!(ER_CANT_CREATE_USER_WITH_GRANT))?;
         }
         Ok(())
     }
@@ -613,7 +621,7 @@ impl Session {
         use sql::ast::RoleSelection as R;
         let name = self.name_of(parsed, user);
         let current = self.server.accounts.directory();
-        let account = current.get(&name).ok_or_else(|| err!(3836))?;
+        let account = current.get(&name).ok_or_else(|| err!(ER_UKNOWN_AUTH_ID_OR_ACCESS_DENIED_FOR_GRANT_AS))?;
         let named = |list: &[Account]| list.iter().map(|r| self.name_of(parsed, *r)).collect::<Vec<_>>();
         let active: Vec<AccountName> = match roles {
             R::None => Vec::new(),
@@ -624,12 +632,14 @@ impl Session {
             }
             R::Roles(list) => named(list),
         };
-        let account = self.with_roles(&current, &name, &active).map_err(|_| err!(3836))?;
+        let account = self
+            .with_roles(&current, &name, &active)
+            .map_err(|_| err!(ER_UKNOWN_AUTH_ID_OR_ACCESS_DENIED_FOR_GRANT_AS))?;
         let wanted = Privileges(listed.set.0 | Privileges::GRANT_OPTION.0);
         let may = matches!(level, Level::Global)
             && account.global.has(wanted)
             && listed.dynamic.iter().all(|name| account.dynamic.get(name) == Some(&true));
-        if may { Ok(()) } else { Err(err!(3836)) }
+        if may { Ok(()) } else { Err(err!(ER_UKNOWN_AUTH_ID_OR_ACCESS_DENIED_FOR_GRANT_AS)) }
     }
 
     /// REVOKE from each account; with IF EXISTS what was not granted is a warning, but for PROXY, with IGNORE UNKNOWN USER an account that
@@ -639,11 +649,21 @@ impl Session {
         for account in &revoke.from {
             let name = self.name_of(parsed, *account);
             if revoke.ignore_unknown_user && directory.get(&name).is_none() {
-                self.state.warn("Warning", 3162, format!("Authorization ID {} does not exist.", name.user));
+                self.state.push_warning("Warning", err!(ER_USER_DOES_NOT_EXIST, name.user));
                 continue;
             }
             match self.revoke(parsed, &revoke.what, revoke.if_exists, &name, directory) {
-                Err(e) if revoke.if_exists && !is_proxy && matches!(e.code, 1141 | 1147 | 1403 | 3523) => {
+                Err(e)
+                    if revoke.if_exists
+                        && !is_proxy
+                        && matches!(
+                            e.code,
+                            ER_NONEXISTING_GRANT
+                                | ER_NONEXISTING_TABLE_GRANT
+                                | ER_NONEXISTING_PROC_GRANT
+                                | ER_UNKNOWN_AUTHID
+                        ) =>
+                {
                     self.state.warn("Warning", e.code, e.message);
                 }
                 other => other?,
@@ -673,12 +693,12 @@ impl Session {
                 if let Some(account) = directory.get(name) {
                     self.may_revoke_everywhere(Privileges::GLOBAL, account)?;
                 }
-                directory.change(name, accounts::Account::revoke_everything).ok_or_else(|| err!(1269))
+                directory.change(name, accounts::Account::revoke_everything).ok_or_else(|| err!(ER_REVOKE_GRANTS))
             }
             RevokeWhat::Privileges { object, level: PrivilegeLevel::Object(routine), .. }
                 if *object != GrantObject::Table =>
             {
-                Err(err!(1403, name.user, name.host, parsed.name(routine.name)))
+                Err(err!(ER_NONEXISTING_PROC_GRANT, name.user, name.host, parsed.name(routine.name)))
             }
             RevokeWhat::Privileges { privileges, object, level } => {
                 let level = self.level(parsed, *level, *object)?;
@@ -699,8 +719,8 @@ impl Session {
                 listed_columns.iter().for_each(|(column, one)| *columns.entry(column).or_default() |= *one);
                 let whole = !*all && !self.replays_old_statements();
                 let refusal = match &level {
-                    Level::Table(_, table) => err!(1147, name.user, name.host, table),
-                    _ => err!(1141, name.user, name.host),
+                    Level::Table(_, table) => err!(ER_NONEXISTING_TABLE_GRANT, name.user, name.host, table),
+                    _ => err!(ER_NONEXISTING_GRANT, name.user, name.host),
                 };
                 let partly = directory.policy().partial_revokes;
                 let granted = self.granted();
@@ -744,7 +764,7 @@ impl Session {
                         Ok(())
                     }
                     Some(false) => Err(refusal),
-                    None if *all && matches!(level, Level::Global) => Err(err!(1269)),
+                    None if *all && matches!(level, Level::Global) => Err(err!(ER_REVOKE_GRANTS)),
                     None => Err(refusal),
                 }
             }

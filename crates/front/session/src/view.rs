@@ -11,6 +11,7 @@ use catalog::schema::eq_name;
 use catalog::{CheckOption, Column, ColumnDefault, TableName, Version, View, ViewAlgorithm};
 use sql::ast::{self, Account, CreateView, Expr, ObjectName, Parsed, Statement};
 use sql::print_query::{self, Tables};
+use types::codes::*;
 use types::collation::CollationId;
 use types::sql_mode::SqlMode;
 use types::{DataType, Result, SqlError, TypeKind, Value, err};
@@ -60,18 +61,18 @@ impl Session {
         }
         let variable = |e: &Expr| matches!(e, Expr::UserVar(_) | Expr::SystemVar { .. } | Expr::Param(_));
         if parsed.exprs().iter().any(variable) {
-            return Err(err!(1351));
+            return Err(err!(ER_VIEW_SELECT_VARIABLE));
         }
         if parsed[create.query].into.is_some() {
-            return Err(err!(1350, "INTO"));
+            return Err(err!(ER_VIEW_SELECT_CLAUSE, "INTO"));
         }
         let text = parsed.bytes(create.text).to_vec();
         let query = sql::parse(&text, lexer_mode(self.state.sql_mode)).map_err(parse_error)?;
-        let Statement::Query(root) = query.statement else { return Err(err!(1064)) };
+        let Statement::Query(root) = query.statement else { return Err(err!(ER_PARSE_ERROR)) };
         // Plans it: names, types, and the privileges of who makes the view.
         self.refuse_read_only(&schema, &name)?;
         if create.alter && version.base_table(&schema, &name).is_none() {
-            return Err(err!(1146, schema, name));
+            return Err(err!(ER_NO_SUCH_TABLE, schema, name));
         }
         let dictionary = Dictionary { version: &version, database: self.state.database.as_deref() };
         let canonical = print_query::query(&query, root, create.columns.is_empty(), &dictionary);
@@ -79,17 +80,17 @@ impl Session {
         let canonical = canonical.ok_or_else(|| unsupported("this query in a view"))?;
         let named: Vec<String> = create.columns.iter().map(|c| parsed.name(*c).to_string()).collect();
         if let Some(own) = planned.prepared.tables().iter().find(|t| t.temporary) {
-            return Err(err!(1352, own.table));
+            return Err(err!(ER_VIEW_SELECT_TMPTABLE, own.table));
         }
         let outputs = planned.prepared.columns();
         if !named.is_empty() && named.len() != outputs.len() {
-            return Err(err!(1353));
+            return Err(err!(ER_VIEW_WRONG_LIST));
         }
         let mut columns: Vec<Column> = Vec::with_capacity(outputs.len());
         for (i, output) in outputs.iter().enumerate() {
             let name = named.get(i).or_else(|| canonical.names.get(i)).unwrap_or(&output.name);
             if columns.iter().any(|c| eq_name(&c.name, name)) {
-                return Err(err!(1060, name));
+                return Err(err!(ER_DUP_FIELDNAME, name));
             }
             columns.push(view_column(&version, name, output));
         }
@@ -114,7 +115,7 @@ impl Session {
         };
         view.updatable = plan::views::is_updatable(&view);
         if view.check_option != CheckOption::None && !plan::views::is_selection(&view) {
-            return Err(err!(1368, schema, name));
+            return Err(err!(ER_VIEW_NONUPD_CHECK, schema, name));
         }
         self.define(|ddl| ddl.put_view(&schema, &name, columns, view, replace))
     }
@@ -139,8 +140,8 @@ impl Session {
             let directory = self.server.accounts.directory();
             self.may_name_definer(&name, &directory)?;
             if directory.get(&name).is_none() {
-                let message = err!(1449, name.user, name.host).message;
-                expr::Env::warn(&mut self.state, "Note", 1449, message);
+                let message = err!(ER_NO_SUCH_USER, name.user, name.host).message;
+                expr::Env::warn(&mut self.state, "Note", ER_NO_SUCH_USER, message);
             }
         }
         Ok(format!("{}@{}", name.user, name.host))
@@ -170,16 +171,16 @@ impl Session {
             let kept: Vec<SqlError> = views
                 .iter()
                 .filter_map(|v| match is_view(v) {
-                    None => Some(err!(1051, format!("{}.{}", v.0, v.1))),
-                    Some(false) => Some(err!(1347, v.0, v.1, "VIEW")),
+                    None => Some(err!(ER_BAD_TABLE_ERROR, format!("{}.{}", v.0, v.1))),
+                    Some(false) => Some(err!(ER_WRONG_OBJECT, v.0, v.1, "VIEW")),
                     Some(true) => None,
                 })
                 .collect();
             if !if_exists && !kept.is_empty() {
                 let missing = views.iter().filter(|v| is_view(v).is_none()).map(|v| format!("{}.{}", v.0, v.1));
                 let missing: Vec<String> = missing.collect();
-                let not_view = kept.into_iter().find(|e| e.code == 1347);
-                return Err(not_view.unwrap_or_else(|| err!(1051, missing.join(","))));
+                let not_view = kept.into_iter().find(|e| e.code == ER_WRONG_OBJECT);
+                return Err(not_view.unwrap_or_else(|| err!(ER_BAD_TABLE_ERROR, missing.join(","))));
             }
             let dropped: Vec<&TableName> = views.iter().filter(|v| is_view(v) == Some(true)).collect();
             dropped.into_iter().try_for_each(|(schema, name)| ddl.drop_view(schema, name))?;

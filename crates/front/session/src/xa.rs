@@ -19,6 +19,7 @@ use expr::Stage as Doing;
 use inspect::Rows;
 use protocol::Output;
 use sql::ast::{Parsed, Statement, Xa, Xid};
+use types::codes::*;
 use types::{DataType, Result, SqlError, TypeKind, Value, err};
 
 pub(crate) const DETACH: VarId = id("xa_detach_on_prepare");
@@ -99,7 +100,7 @@ impl Session {
     }
 
     fn may_use_temporary(&self) -> Result<()> {
-        if self.state.vars.bool(DETACH) { Err(err!(4091)) } else { Ok(()) }
+        if self.state.vars.bool(DETACH) { Err(err!(ER_XA_TEMP_TABLE)) } else { Ok(()) }
     }
 
     /// Of a statement of the executor's. Errors 1399, 4091.
@@ -114,21 +115,21 @@ impl Session {
     }
 
     pub(crate) fn wrong_stage(&self) -> SqlError {
-        err!(1399, self.xa.as_ref().map_or("NON-EXISTING", XaTransaction::words))
+        err!(ER_XAER_RMFAIL, self.xa.as_ref().map_or("NON-EXISTING", XaTransaction::words))
     }
 
     pub(crate) fn xa(&mut self, parsed: &Parsed, xa: Xa) -> Result<()> {
         match xa {
             Xa::Start { xid, join, resume } => {
                 if join || resume {
-                    return Err(err!(1398));
+                    return Err(err!(ER_XAER_INVAL));
                 }
                 self.xa_start(id_of(parsed, xid))?;
                 Ok(())
             }
             Xa::End { xid, suspend, .. } => {
                 if suspend {
-                    return Err(err!(1398));
+                    return Err(err!(ER_XAER_INVAL));
                 }
                 self.xa_end(&id_of(parsed, xid))?;
                 Ok(())
@@ -184,10 +185,10 @@ impl Session {
             return Err(self.wrong_stage());
         }
         if self.transaction.explicit || self.tx.is_active() || self.locked.is_some() {
-            return Err(err!(1400));
+            return Err(err!(ER_XAER_OUTSIDE));
         }
         if !self.server.xids.begin(&id) {
-            return Err(err!(1440));
+            return Err(err!(ER_XAER_DUPID));
         }
         self.xa = Some(XaTransaction { id, stage: Stage::Active });
         self.begin(false, None)?;
@@ -201,14 +202,14 @@ impl Session {
         let xa = self.xa.as_mut().expect("it is the session's own");
         xa.stage = if rolled_back { Stage::RollbackOnly } else { Stage::Idle };
         self.restrict();
-        if rolled_back { Err(err!(1402)) } else { Ok(()) }
+        if rolled_back { Err(err!(ER_XA_RBROLLBACK)) } else { Ok(()) }
     }
 
     /// The session's own transaction, at this stage. Errors 1397, 1399.
     fn own_xa(&self, id: &XaId, stage: Stage) -> Result<()> {
         match &self.xa {
             Some(xa) if xa.stage != stage => Err(self.wrong_stage()),
-            Some(xa) if xa.id != *id => Err(err!(1397)),
+            Some(xa) if xa.id != *id => Err(err!(ER_XAER_NOTA)),
             Some(_) => Ok(()),
             None => Err(self.wrong_stage()),
         }
@@ -248,7 +249,8 @@ impl Session {
     /// Puts the session's transaction aside as a prepared one; its place in the log may not be durable yet. Errors 1040, 1205, 1290,
     /// 1317 and those of a commit.
     pub(crate) fn prepare_own(&mut self, id: &XaId) -> Result<Detached> {
-        let mut pins = MetadataPins::claim_alone(self.server.catalog.locks()).ok_or_else(|| err!(1040))?;
+        let mut pins =
+            MetadataPins::claim_alone(self.server.catalog.locks()).ok_or_else(|| err!(ER_CON_COUNT_ERROR))?;
         let timeout = self.state.vars.hot().lock_wait_timeout;
         self.entry.stage(Doing::HandlerCommit);
         self.pins.begin_commit(Waiting { timeout, tx: &mut self.tx })?;
@@ -302,7 +304,7 @@ impl Session {
             return Ok(());
         }
         let own = self.xa.is_some();
-        let detached = self.server.xids.take(id, own).ok_or_else(|| err!(1397))?;
+        let detached = self.server.xids.take(id, own).ok_or_else(|| err!(ER_XAER_NOTA))?;
         let kept = self.transaction.kept;
         match self.decide(detached, decision) {
             Ok(pins) => {
@@ -383,7 +385,7 @@ impl Session {
     /// XA RECOVER: prepared transactions. Error 1401.
     pub(crate) fn xa_recover(&mut self, convert: bool, out: &mut Output) -> Result<Done> {
         if self.need(Action::RecoverXa).is_err() {
-            return Err(err!(1401));
+            return Err(err!(ER_XAER_RMERR));
         }
         let number = DataType::new(TypeKind::BigInt);
         let data = DataType::string(TypeKind::VarChar, 258, types::collation::CollationId::UTF8MB4_0900_AI_CI);

@@ -12,6 +12,7 @@ use engine::{Prepared, Transaction};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use sync::{Mutex, Rank};
+use types::codes::*;
 use types::{Result, SqlError, err};
 
 /// A prepared transaction.
@@ -131,10 +132,10 @@ impl Server {
             crate::panics::tell(&format!("Found {} prepared XA transactions", found.len()));
         }
         for (label, prepared) in found {
-            let damaged = || SqlError::new(1105, "the identifier of a prepared transaction is damaged");
+            let damaged = || SqlError::new(ER_UNKNOWN_ERROR, "the identifier of a prepared transaction is damaged");
             let (id, logged) = of_label(&label).ok_or_else(damaged)?;
             let trees = self.engine.trees_changed_by(&prepared).map_err(catalog::error::engine)?;
-            let mut pins = MetadataPins::claim_alone(self.catalog.locks()).ok_or_else(|| err!(1040))?;
+            let mut pins = MetadataPins::claim_alone(self.catalog.locks()).ok_or_else(|| err!(ER_CON_COUNT_ERROR))?;
             let version = self.catalog.current();
             let tables = version.schemas.values().flat_map(|s| s.tables.values());
             let changed = tables.filter(|t| t.indexes.iter().any(|index| trees.contains(&index.tree.id)));

@@ -24,7 +24,8 @@ pub use value::{Val, Wrong, parse_bytes};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use types::{DataType, Result, SqlError, TypeKind, Value, const_eq};
+use types::codes::*;
+use types::{DataType, Result, SqlError, TypeKind, Value, const_eq, err};
 
 /// Variables of replicas with the names that they had before.
 const OLD_NAMES: [(VarId, VarId); 9] = [
@@ -243,7 +244,7 @@ pub fn find(name: &str) -> Option<VarId> {
 /// Error 1193.
 #[cold]
 fn unknown(name: &str) -> SqlError {
-    SqlError::new(1193, format!("Unknown system variable '{name}'"))
+    err!(ER_UNKNOWN_SYSTEM_VARIABLE, name)
 }
 
 /// All global values at one moment. Immutable once it is in the server's snapshot cell.
@@ -516,14 +517,14 @@ mod tests {
     #[test]
     fn unknown_names_are_1193() {
         let globals = Globals::new();
-        assert_eq!(globals.lookup("query_cache_size").unwrap_err().code, 1193);
-        assert_eq!(globals.lookup(&"x".repeat(100)).unwrap_err().code, 1193);
+        assert_eq!(globals.lookup("query_cache_size").unwrap_err().code, ER_UNKNOWN_SYSTEM_VARIABLE);
+        assert_eq!(globals.lookup(&"x".repeat(100)).unwrap_err().code, ER_UNKNOWN_SYSTEM_VARIABLE);
     }
 
     #[test]
     fn variables_of_an_extension_come_and_go_with_it() {
         let mut globals = Globals::new();
-        assert_eq!(globals.lookup("validate_password.length").unwrap_err().code, 1193);
+        assert_eq!(globals.lookup("validate_password.length").unwrap_err().code, ER_UNKNOWN_SYSTEM_VARIABLE);
         globals.install(Extension::ValidatePassword, true);
         let length = globals.lookup("validate_password.LENGTH").unwrap();
         globals.set(length, Val::UInt(20));

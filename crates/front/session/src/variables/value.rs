@@ -2,8 +2,9 @@
 
 use super::{Access, Default, Kind, Scope, Variable};
 use std::borrow::Cow;
+use types::codes::*;
 use types::sql_mode::SqlMode;
-use types::{Result, SqlError, Value};
+use types::{Result, SqlError, Value, err};
 
 /// A value as it is stored: small, cheap to copy for all but strings that were set.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,7 +112,7 @@ impl Variable {
     /// The value that SET stores: converted, in range; errors 1231 and 1232. `warn` gets the text of warning 1292 when a
     /// number was adjusted (only outside strict mode).
     pub fn check(&self, value: &Value<'_>, strict: bool, warn: &mut dyn FnMut(String)) -> Result<Val> {
-        let wrong_type = || SqlError::new(1232, format!("Incorrect argument type to variable '{}'", self.name));
+        let wrong_type = || err!(ER_WRONG_TYPE_FOR_VAR, self.name);
         let out_of_range = |shown: String, warn: &mut dyn FnMut(String)| {
             if strict {
                 return Err(self.cannot(&shown));
@@ -191,7 +192,7 @@ impl Variable {
                     let word = String::from_utf8_lossy(b);
                     let unknown = || match self.name {
                         "default_storage_engine" | "default_tmp_storage_engine" => {
-                            SqlError::new(1286, format!("Unknown storage engine '{word}'"))
+                            err!(ER_UNKNOWN_STORAGE_ENGINE, word)
                         }
                         _ => self.cannot(&word),
                     };
@@ -224,8 +225,7 @@ impl Variable {
                     if self.name == "character_set_client" && set.is_some_and(|set| set.mbminlen() > 1) {
                         return Err(self.cannot(&word));
                     }
-                    self.parse_word(&word)
-                        .ok_or_else(|| SqlError::new(1115, format!("Unknown character set: '{word}'")))
+                    self.parse_word(&word).ok_or_else(|| err!(ER_UNKNOWN_CHARACTER_SET, word))
                 }
                 _ => Err(wrong_type()),
             },
@@ -233,17 +233,16 @@ impl Variable {
                 Value::Null => Err(self.cannot("NULL")),
                 Value::Bytes(b) => {
                     let word = String::from_utf8_lossy(b);
-                    self.parse_word(&word).ok_or_else(|| SqlError::new(1273, format!("Unknown collation: '{word}'")))
+                    self.parse_word(&word).ok_or_else(|| err!(ER_UNKNOWN_COLLATION, word))
                 }
                 _ => Err(wrong_type()),
             },
             Kind::TimeZone => match value {
                 Value::Bytes(b) => {
                     let word = String::from_utf8_lossy(b);
-                    self.parse_word(&word)
-                        .ok_or_else(|| SqlError::new(1298, format!("Unknown or incorrect time zone: '{word}'")))
+                    self.parse_word(&word).ok_or_else(|| err!(ER_UNKNOWN_TIME_ZONE, word))
                 }
-                Value::Null => Err(SqlError::new(1298, "Unknown or incorrect time zone: 'NULL'")),
+                Value::Null => Err(err!(ER_UNKNOWN_TIME_ZONE, "NULL")),
                 _ => Err(wrong_type()),
             },
             Kind::Str => match value {
@@ -271,7 +270,7 @@ impl Variable {
                 return set.map(Val::UInt).map_err(|rest| self.cannot(rest));
             }
             _ => {
-                return Err(SqlError::new(1232, format!("Incorrect argument type to variable '{}'", self.name)));
+                return Err(err!(ER_WRONG_TYPE_FOR_VAR, self.name));
             }
         };
         if bits >> names.len() != 0 { Err(self.cannot(&bits.to_string())) } else { Ok(Val::UInt(bits)) }
@@ -295,12 +294,13 @@ impl Variable {
     pub fn deprecated(&self) -> Option<(u16, String)> {
         let name = self.name;
         if let Some(text) = self.deprecated_read() {
-            return Some((1287, text.to_string()));
+            return Some((ER_WARN_DEPRECATED_SYNTAX, text.to_string()));
         }
         match name {
-            "character_set_database" | "collation_database" | "default_collation_for_utf8mb4" => {
-                Some((1681, format!("Updating '{name}' is deprecated. It will be made read-only in a future release.")))
-            }
+            "character_set_database" | "collation_database" | "default_collation_for_utf8mb4" => Some((
+                ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT,
+                format!("Updating '{name}' is deprecated. It will be made read-only in a future release."),
+            )),
             _ => None,
         }
     }
@@ -308,29 +308,20 @@ impl Variable {
     /// Error 1231.
     #[cold]
     pub fn cannot(&self, value: &str) -> SqlError {
-        SqlError::new(1231, format!("Variable '{}' can't be set to the value of '{value}'", self.name))
+        err!(ER_WRONG_VALUE_FOR_VAR, self.name, value)
     }
 
     /// May `SET GLOBAL` (true) or `SET SESSION` (false) name this variable? Errors 1228, 1229, 1238, 1621.
     pub fn may_set(&self, global: bool) -> Result<()> {
         let name = self.name;
         if self.access == Access::ReadOnly {
-            return Err(SqlError::new(1238, format!("Variable '{name}' is a read only variable")));
+            return Err(err!(ER_INCORRECT_GLOBAL_LOCAL_VAR, name, "read only"));
         }
         match (global, self.scope) {
-            (true, Scope::Session) => Err(SqlError::new(
-                1228,
-                format!("Variable '{name}' is a SESSION variable and can't be used with SET GLOBAL"),
-            )),
-            (false, Scope::Global) => Err(SqlError::new(
-                1229,
-                format!("Variable '{name}' is a GLOBAL variable and should be set with SET GLOBAL"),
-            )),
+            (true, Scope::Session) => Err(err!(ER_LOCAL_VARIABLE, name)),
+            (false, Scope::Global) => Err(err!(ER_GLOBAL_VARIABLE, name)),
             (false, _) if self.access == Access::SessionReadOnly || SESSION_READ_ONLY.contains(&name) => {
-                Err(SqlError::new(
-                    1621,
-                    format!("SESSION variable '{name}' is read-only. Use SET GLOBAL to assign the value"),
-                ))
+                Err(err!(ER_VARIABLE_IS_READONLY, "SESSION", name, "GLOBAL"))
             }
             _ => Ok(()),
         }
@@ -339,12 +330,8 @@ impl Variable {
     /// May a statement read `@@global.name` (Some(true)), `@@session.name` (Some(false))? Error 1238.
     pub fn may_read(&self, global: Option<bool>) -> Result<()> {
         match (global, self.scope) {
-            (Some(true), Scope::Session) => {
-                Err(SqlError::new(1238, format!("Variable '{}' is a SESSION variable", self.name)))
-            }
-            (Some(false), Scope::Global) => {
-                Err(SqlError::new(1238, format!("Variable '{}' is a GLOBAL variable", self.name)))
-            }
+            (Some(true), Scope::Session) => Err(err!(ER_INCORRECT_GLOBAL_LOCAL_VAR, self.name, "SESSION")),
+            (Some(false), Scope::Global) => Err(err!(ER_INCORRECT_GLOBAL_LOCAL_VAR, self.name, "GLOBAL")),
             _ => Ok(()),
         }
     }
@@ -506,11 +493,11 @@ mod tests {
     #[test]
     fn scopes_and_access() {
         let get = |name: &str| &VARIABLES[find(name).expect(name) as usize];
-        assert_eq!(get("version").may_set(true).unwrap_err().code, 1238);
-        assert_eq!(get("max_connections").may_set(false).unwrap_err().code, 1229);
-        assert_eq!(get("timestamp").may_set(true).unwrap_err().code, 1228);
-        assert_eq!(get("max_allowed_packet").may_set(false).unwrap_err().code, 1621);
+        assert_eq!(get("version").may_set(true).unwrap_err().code, ER_INCORRECT_GLOBAL_LOCAL_VAR);
+        assert_eq!(get("max_connections").may_set(false).unwrap_err().code, ER_GLOBAL_VARIABLE);
+        assert_eq!(get("timestamp").may_set(true).unwrap_err().code, ER_LOCAL_VARIABLE);
+        assert_eq!(get("max_allowed_packet").may_set(false).unwrap_err().code, ER_VARIABLE_IS_READONLY);
         assert_eq!(get("autocommit").may_read(Some(true)), Ok(()));
-        assert_eq!(get("max_connections").may_read(Some(false)).unwrap_err().code, 1238);
+        assert_eq!(get("max_connections").may_read(Some(false)).unwrap_err().code, ER_INCORRECT_GLOBAL_LOCAL_VAR);
     }
 }
