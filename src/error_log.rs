@@ -61,7 +61,7 @@ impl ErrorLog {
         self.is_system_time.store(is_system_time, Ordering::Relaxed); // Relaxed: as above
     }
 
-    pub fn write(&self, level: Level, code: u32, text: &str) {
+    pub fn write(&self, level: Level, code: u16, text: &str) {
         let (label, needs) = match level {
             Level::System => ("System", 0),
             Level::Warning => ("Warning", 2),

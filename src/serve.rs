@@ -16,6 +16,7 @@ use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use types::codes::*;
 
 /// In the data directory: what SET PERSIST has set.
 const PERSISTED_FILE: &str = "mysqld-auto.cnf";
@@ -128,7 +129,7 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
     let tls = tls(&mut globals, &datadir.path, &log);
     log.write(
         Level::System,
-        10116,
+        ER_STARTING_AS,
         &format!("clearway {} starting as process {}", env!("CARGO_PKG_VERSION"), std::process::id()),
     );
     let (engine, binlog) = open_engine(&mut globals, &datadir, log_bin.as_deref().unwrap_or(""), &log)?;
@@ -158,12 +159,16 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
         if initialize_insecure {
             let text = "root@localhost is created with an empty password ! Please consider switching off the \
                         --initialize-insecure option.";
-            log.write(Level::Warning, 10453, text);
+            log.write(Level::Warning, ER_INIT_ROOT_WITHOUT_PASSWORD, text);
             return String::new();
         }
         let password = accounts::password::random_password(16);
         // As MySQL: once, whatever the verbosity.
-        log.write(Level::System, 10454, &format!("A temporary password is generated for root@localhost: {password}"));
+        log.write(
+            Level::System,
+            ER_INIT_GENERATING_TEMP_PASSWORD_FOR_ROOT,
+            &format!("A temporary password is generated for root@localhost: {password}"),
+        );
         password
     })
     .map_err(|e| format!("data directory '{}': {e}", datadir.path.display()))?;
@@ -173,7 +178,7 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
     session::buffer_pool::dump_last(&server.globals.load(), &engine);
     let closed = close(&server, &engine, binlog, &log);
     result.and(closed)?;
-    log.write(Level::System, 10910, "Shutdown complete");
+    log.write(Level::System, ER_SERVER_SHUTDOWN_COMPLETE, "Shutdown complete");
     Ok(())
 }
 
@@ -188,7 +193,7 @@ pub fn open_engine(
     let binlog_config = binlog_config(globals, log_bin, datadir)?;
     let events_from = binlog::Binlog::needed(&binlog_config).map_err(|e| format!("binary log: {e}"))?;
     let engine_options = EngineOptions { events_from, ..engine_options(globals, &datadir.path) };
-    let engine = Engine::open(engine_options, &mut |text| log.write(Level::System, 12532, text))
+    let engine = Engine::open(engine_options, &mut |text| log.write(Level::System, ER_IB_MSG_707, text))
         .map_err(|e| format!("data directory '{}': {e}", datadir.path.display()))?;
     session::encrypt_logs(&engine, globals)
         .map_err(|e| format!("innodb_redo_log_encrypt, innodb_undo_log_encrypt: {e}"))?;
@@ -210,7 +215,7 @@ pub fn close(
     let closed =
         engine.close().map_err(|e| format!("the last checkpoint: {e}; the next start recovers from the one before"));
     for failed in [&stored, &closed].into_iter().filter_map(|outcome| outcome.as_ref().err()) {
-        log.write(Level::Error, 10910, &format!("Shutdown is not complete: {failed}"));
+        log.write(Level::Error, 0, &format!("Shutdown is not complete: {failed}"));
     }
     stored.and(closed)
 }
@@ -229,9 +234,10 @@ fn start_binlog(
     }
     let told = Arc::clone(log);
     let tell = Arc::new(move |news: binlog::News, text: &str| match news {
-        binlog::News::Files => told.write(Level::Error, 11_487, text),
-        binlog::News::SemiSyncTimeout => told.write(Level::Warning, 11_153, text),
-        binlog::News::SemiSyncOff | binlog::News::SemiSyncOn => told.write(Level::System, 11_155, text),
+        binlog::News::Files => told.write(Level::Error, 0, text),
+        binlog::News::SemiSyncTimeout => told.write(Level::Warning, ER_SEMISYNC_WAIT_FOR_BINLOG_TIMEDOUT, text),
+        binlog::News::SemiSyncOff => told.write(Level::System, ER_SEMISYNC_RPL_SWITCHED_OFF, text),
+        binlog::News::SemiSyncOn => told.write(Level::System, ER_SEMISYNC_RPL_SWITCHED_ON, text),
     });
     binlog::Binlog::start(engine, config, settings, tell).map(Some)
 }
@@ -243,11 +249,13 @@ fn tls(globals: &mut Globals, datadir: &Path, log: &ErrorLog) -> Tls {
     }
     if flag(globals, "auto_generate_certs") && session::tls::names_nothing(globals) {
         match generate::generate(datadir, text(globals, "version")) {
-            Ok(true) => {
-                log.write(Level::System, 10313, "Auto generated SSL certificates are placed in data directory.")
-            }
+            Ok(true) => log.write(
+                Level::System,
+                ER_AUTH_CERTS_SAVED_TO_DATADIR,
+                "Auto generated SSL certificates are placed in data directory.",
+            ),
             Ok(false) => {}
-            Err(e) => log.write(Level::Warning, 10314, &format!("SSL certificates are not generated: {e}")),
+            Err(e) => log.write(Level::Warning, 0, &format!("SSL certificates are not generated: {e}")),
         }
     }
     session::tls::find_files(globals, datadir);
@@ -255,7 +263,7 @@ fn tls(globals: &mut Globals, datadir: &Path, log: &ErrorLog) -> Tls {
         Ok(acceptor) => Tls(Some(acceptor)),
         Err(e) => {
             let text = format!("Failed to set up SSL because of the following SSL library error: {e}");
-            log.write(Level::Warning, 10069, &text);
+            log.write(Level::Warning, ER_SSL_LIBRARY_ERROR, &text);
             Tls(None)
         }
     }
@@ -330,7 +338,7 @@ fn run(globals: &Globals, server: &Arc<Server>, signals: &mut Signals, log: &Arc
     if let Some(address) = config.administrative {
         log.write(
             Level::System,
-            13_292,
+            ER_SERVER_STARTUP_ADMIN_INTERFACE,
             &format!("Admin interface ready for connections, address: '{}'  port: {}", address.ip(), address.port()),
         );
     }
@@ -342,14 +350,18 @@ fn run(globals: &Globals, server: &Arc<Server>, signals: &mut Signals, log: &Arc
     }
     log.write(
         Level::System,
-        10931,
+        ER_SERVER_STARTUP_MSG,
         &format!("ready for connections. Version: '8.4.0'. Connect with: {}", how.join(", or: ")),
     );
     let signal = signals.forever().next();
     let name = if signal == Some(SIGINT) { "SIGINT" } else { "SIGTERM or SHUTDOWN" };
-    log.write(Level::System, 13172, &format!("Received {name}. Shutting down."));
+    log.write(Level::System, ER_SERVER_SHUTDOWN_INFO, &format!("Received {name}. Shutting down."));
     if !listener.stop(PATIENCE) {
-        log.write(Level::Warning, 10909, "Some statements did not end in time; recovery will undo them");
+        log.write(
+            Level::Warning,
+            ER_FORCE_CLOSE_THREAD,
+            "Some statements did not end in time; recovery will undo them",
+        );
     }
     Ok(())
 }
