@@ -4,6 +4,7 @@
 //! never grow. New rules go into `tidy.rs`; which crate may use which is `layers.rs`; documents are `docs.rs`.
 
 mod docs;
+mod errors;
 mod layers;
 mod ratchet;
 mod scan;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::scan::{self, Line};
-use crate::{Violation, docs};
+use crate::{Violation, docs, errors};
 
 const FILE_LINES_MAX: usize = 1000;
 /// Where `unsafe` may stand: `xtask/unsafe.txt`, a path a line.
@@ -29,8 +29,17 @@ pub fn check(top: &Path) -> Vec<Violation> {
     files.sort_by(|a, b| a.path.cmp(&b.path));
     let listed = std::fs::read_to_string(top.join(UNSAFE_PLACES)).unwrap_or_default();
     let listed: Vec<&str> = listed.lines().map(str::trim).filter(|line| !line.starts_with('#')).collect();
+    let numbers = errors::numbers(top);
     for file in &files {
         judge(file, &listed, &mut found);
+        if file.path.starts_with("crates/") && !file.is_test || file.path.starts_with("src/") {
+            found.extend(errors::bare(&file.lines, &numbers).into_iter().map(|line| Violation {
+                rule: "error-number",
+                path: file.path.clone(),
+                line,
+                message: "an error has a name: types::codes".to_owned(),
+            }));
+        }
         if file.path.ends_with(".md") {
             docs::check(top, &file.path, &file.text, &mut found);
         }
