@@ -8,6 +8,7 @@ mod errors;
 mod layers;
 mod ratchet;
 mod scan;
+mod size;
 mod tidy;
 
 use std::fmt;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::scan::{self, Line};
-use crate::{Violation, docs, errors};
+use crate::{Violation, docs, errors, size};
 
 const FILE_LINES_MAX: usize = 1000;
 /// Where `unsafe` may stand: `xtask/unsafe.txt`, a path a line.
@@ -40,6 +40,13 @@ pub fn check(top: &Path) -> Vec<Violation> {
                 message: "an error has a name: types::codes".to_owned(),
             }));
         }
+        let sizes = size::check(&file.text, &file.lines, file.is_test);
+        found.extend(sizes.into_iter().map(|(rule, line, message)| Violation {
+            rule,
+            path: file.path.clone(),
+            line,
+            message,
+        }));
         if file.path.ends_with(".md") {
             docs::check(top, &file.path, &file.text, &mut found);
         }
