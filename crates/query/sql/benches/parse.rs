@@ -15,7 +15,8 @@ fn statements() -> [(&'static str, String); 3] {
             "SELECT c.name, o.id, SUM(l.price * l.quantity) AS total, p.title FROM customers c \
              JOIN orders o ON o.customer_id = c.id LEFT JOIN order_lines l ON l.order_id = o.id AND l.deleted = 0 \
              JOIN products p ON p.id = l.product_id JOIN regions r ON r.id = c.region_id \
-             WHERE o.created BETWEEN '2024-01-01' AND '2024-12-31' AND r.code IN ('EU', 'US', 'JP') AND c.status <> 'closed' \
+             WHERE o.created BETWEEN '2024-01-01' AND '2024-12-31' AND r.code IN ('EU', 'US', 'JP') AND c.status <> \
+             'closed' \
              GROUP BY c.name, o.id, p.title HAVING SUM(l.price * l.quantity) > 100 ORDER BY total DESC, c.name LIMIT 20"
                 .into(),
         ),

@@ -140,21 +140,14 @@ pub fn normalize(source: &[u8], mode: SqlMode, out: &mut Normalized) -> bool {
     }
     let insert = matches!(token.kw, Kw::INSERT | Kw::REPLACE);
     let mut mixer = Mixer::new(mode);
-    // Clause at each depth of parentheses; beyond the fixed number nothing is lifted.
-    let mut clauses = [Clause::Fixed; 16];
-    let mut depth = 0usize;
+    let mut place = Place::default();
     let mut previous = token;
-    // Lifting starts behind one of these and holds for one literal, or for a list.
-    let mut armed = false;
-    let mut in_list_depth = usize::MAX;
-    // The outermost select list that is open, (depth, start): its text makes headings.
-    let mut select_list: Option<(usize, usize)> = None;
     loop {
         if let Some((start, end)) = lexer.hint {
             mixer.bytes(&source[start as usize..end as usize]);
         }
         let next = lexer.next_token();
-        let clause = clauses[depth.min(15)];
+        let clause = place.clause();
         let mut lifted = false;
         match token.tok {
             Tok::End => break,
@@ -166,90 +159,36 @@ pub fn normalize(source: &[u8], mode: SqlMode, out: &mut Normalized) -> bool {
                 }
                 break;
             }
-            Tok::LParen => {
-                let list = previous.kw == Kw::IN && clause == Clause::Condition;
-                depth += 1;
-                if depth < 16 {
-                    clauses[depth] = match clause {
-                        Clause::Values if depth == 1 => Clause::Values,
-                        // Parentheses that only group; arguments of a function are fixed.
-                        Clause::Condition if !is_call(previous) => Clause::Condition,
-                        _ => Clause::Fixed,
-                    };
-                }
-                if list {
-                    in_list_depth = depth;
-                }
-                armed = list || (clause == Clause::Values && depth == 1);
-            }
+            Tok::LParen => place.open(previous),
             Tok::RParen => {
-                if depth == in_list_depth {
-                    in_list_depth = usize::MAX;
-                }
-                depth = depth.saturating_sub(1);
-                armed = false;
-                if let Some((_, start)) = select_list.take_if(|(at, _)| depth < *at) {
+                if let Some(start) = place.close() {
                     mixer.bytes(source[start..token.start as usize].trim_ascii());
                 }
             }
             Tok::Comma => {
-                armed = depth == in_list_depth
-                    || (clause == Clause::Values && depth == 1)
-                    || (clause == Clause::Limit && depth == 0);
+                place.armed = place.depth == place.in_list_depth
+                    || (clause == Clause::Values && place.depth == 1)
+                    || (clause == Clause::Limit && place.depth == 0);
             }
             Tok::Eq | Tok::NullSafeEq | Tok::Ne | Tok::Lt | Tok::Le | Tok::Gt | Tok::Ge => {
-                armed = clause == Clause::Condition || (clause == Clause::Assign && token.tok == Tok::Eq);
+                place.armed = clause == Clause::Condition || (clause == Clause::Assign && token.tok == Tok::Eq);
             }
             Tok::Int | Tok::Decimal | Tok::Float | Tok::Str => {
-                if armed && depth < 16 && is_whole_value(clause, next) {
+                if place.armed && place.depth < CLAUSES && is_whole_value(clause, next) {
                     lifted = lift(source, token, previous, next, &mut mixer, &mut out.literals);
                 }
-                armed = false;
+                place.armed = false;
             }
             Tok::Minus => {}
             Tok::Word => {
-                armed = false;
-                match token.kw {
-                    Kw::Plain => {}
-                    Kw::SELECT if select_list.is_none() => {
-                        select_list = Some((depth, token.end as usize));
-                        set(&mut clauses, depth, Clause::Fixed);
-                    }
-                    Kw::WHERE | Kw::ON | Kw::HAVING => set(&mut clauses, depth, Clause::Condition),
-                    Kw::SET if depth == 0 && previous.kw != Kw::CHARACTER => set(&mut clauses, 0, Clause::Assign),
-                    Kw::VALUES | Kw::VALUE if insert && depth == 0 => set(&mut clauses, 0, Clause::Values),
-                    Kw::UPDATE if previous.kw == Kw::KEY => set(&mut clauses, depth, Clause::Assign),
-                    Kw::LIMIT => {
-                        set(&mut clauses, depth, if depth == 0 { Clause::Limit } else { Clause::Fixed });
-                        armed = depth == 0;
-                    }
-                    Kw::OFFSET => armed = clause == Clause::Limit,
-                    Kw::LIKE | Kw::BETWEEN | Kw::AND => armed = clause == Clause::Condition,
-                    Kw::SELECT
-                    | Kw::FROM
-                    | Kw::GROUP
-                    | Kw::ORDER
-                    | Kw::WINDOW
-                    | Kw::UNION
-                    | Kw::EXCEPT
-                    | Kw::INTERSECT
-                    | Kw::INTERVAL
-                    | Kw::CASE
-                    | Kw::JOIN
-                    | Kw::FOR
-                    | Kw::INTO
-                    | Kw::AS => {
-                        set(&mut clauses, depth, Clause::Fixed);
-                    }
-                    _ => {}
-                }
+                place.word(token, previous, insert);
                 if token.kw == Kw::FROM
-                    && let Some((_, start)) = select_list.take_if(|(at, _)| depth == *at)
+                    && let Some((_, start)) = place.select_list.take_if(|(at, _)| place.depth == *at)
                 {
                     mixer.bytes(source[start..token.start as usize].trim_ascii());
                 }
             }
-            _ => armed = false,
+            _ => place.armed = false,
         }
         if !lifted {
             hash_token(source, token, &mut mixer);
@@ -257,15 +196,119 @@ pub fn normalize(source: &[u8], mode: SqlMode, out: &mut Normalized) -> bool {
         previous = token;
         token = next;
     }
-    if let Some((_, start)) = select_list {
+    if let Some((_, start)) = place.select_list {
         mixer.bytes(source[start..token.start as usize].trim_ascii());
     }
     out.hash = mixer.finish();
     true
 }
 
-fn set(clauses: &mut [Clause; 16], depth: usize, clause: Clause) {
-    if depth < 16 {
+/// Parentheses whose clauses are known; in deeper ones nothing is lifted.
+const CLAUSES: usize = 16;
+
+/// Where in the statement [`normalize`] is.
+struct Place {
+    /// The clause at each depth of parentheses.
+    clauses: [Clause; CLAUSES],
+    depth: usize,
+    /// Lifting starts behind a comparison or the like and holds for one literal, or for a list.
+    armed: bool,
+    in_list_depth: usize,
+    /// The outermost select list that is open, (depth, start): its text makes headings.
+    select_list: Option<(usize, usize)>,
+}
+
+impl Default for Place {
+    #[inline]
+    fn default() -> Place {
+        Place {
+            clauses: [Clause::Fixed; CLAUSES],
+            depth: 0,
+            armed: false,
+            in_list_depth: usize::MAX,
+            select_list: None,
+        }
+    }
+}
+
+// Inlined: every statement that comes as text goes through here.
+impl Place {
+    #[inline(always)]
+    fn clause(&self) -> Clause {
+        self.clauses[self.depth.min(CLAUSES - 1)]
+    }
+
+    #[inline(always)]
+    fn open(&mut self, previous: Token) {
+        let clause = self.clause();
+        let list = previous.kw == Kw::IN && clause == Clause::Condition;
+        self.depth += 1;
+        if self.depth < CLAUSES {
+            self.clauses[self.depth] = match clause {
+                Clause::Values if self.depth == 1 => Clause::Values,
+                // Parentheses that only group; arguments of a function are fixed.
+                Clause::Condition if !is_call(previous) => Clause::Condition,
+                _ => Clause::Fixed,
+            };
+        }
+        if list {
+            self.in_list_depth = self.depth;
+        }
+        self.armed = list || (clause == Clause::Values && self.depth == 1);
+    }
+
+    /// Where the select list starts that ends here.
+    #[inline(always)]
+    fn close(&mut self) -> Option<usize> {
+        if self.depth == self.in_list_depth {
+            self.in_list_depth = usize::MAX;
+        }
+        self.depth = self.depth.saturating_sub(1);
+        self.armed = false;
+        self.select_list.take_if(|(at, _)| self.depth < *at).map(|(_, start)| start)
+    }
+
+    #[inline(always)]
+    fn word(&mut self, token: Token, previous: Token, insert: bool) {
+        let (clause, depth) = (self.clause(), self.depth);
+        self.armed = false;
+        match token.kw {
+            Kw::Plain => {}
+            Kw::SELECT if self.select_list.is_none() => {
+                self.select_list = Some((depth, token.end as usize));
+                set(&mut self.clauses, depth, Clause::Fixed);
+            }
+            Kw::WHERE | Kw::ON | Kw::HAVING => set(&mut self.clauses, depth, Clause::Condition),
+            Kw::SET if depth == 0 && previous.kw != Kw::CHARACTER => set(&mut self.clauses, 0, Clause::Assign),
+            Kw::VALUES | Kw::VALUE if insert && depth == 0 => set(&mut self.clauses, 0, Clause::Values),
+            Kw::UPDATE if previous.kw == Kw::KEY => set(&mut self.clauses, depth, Clause::Assign),
+            Kw::LIMIT => {
+                set(&mut self.clauses, depth, if depth == 0 { Clause::Limit } else { Clause::Fixed });
+                self.armed = depth == 0;
+            }
+            Kw::OFFSET => self.armed = clause == Clause::Limit,
+            Kw::LIKE | Kw::BETWEEN | Kw::AND => self.armed = clause == Clause::Condition,
+            Kw::SELECT
+            | Kw::FROM
+            | Kw::GROUP
+            | Kw::ORDER
+            | Kw::WINDOW
+            | Kw::UNION
+            | Kw::EXCEPT
+            | Kw::INTERSECT
+            | Kw::INTERVAL
+            | Kw::CASE
+            | Kw::JOIN
+            | Kw::FOR
+            | Kw::INTO
+            | Kw::AS => set(&mut self.clauses, depth, Clause::Fixed),
+            _ => {}
+        }
+    }
+}
+
+fn set(clauses: &mut [Clause; CLAUSES], depth: usize, clause: Clause) {
+    if depth < CLAUSES {
         clauses[depth] = clause;
     }
 }
@@ -429,13 +472,16 @@ fn is_text(piece: Option<&Piece>, text: &str) -> bool {
     matches!(piece, Some(Piece::Text(t)) if t == text)
 }
 
+/// What a value, and no operand, may stand behind.
+const BEFORE_VALUES: [&str; 9] = ["(", ",", "=", "<", ">", "<=", ">=", "<>", "!="];
+
 /// Appends and folds: signs, lists of values, rows, repeated rows.
 fn push_piece(pieces: &mut Vec<Piece>, piece: Piece) {
     if piece == Piece::Value {
         // `- ?` behind anything that is no operand is one value.
         while let [.., before, sign] = &pieces[..]
             && (is_text(Some(sign), "-") || is_text(Some(sign), "+"))
-            && matches!(before, Piece::Text(t) if matches!(t.as_str(), "(" | "," | "=" | "<" | ">" | "<=" | ">=" | "<>" | "!="))
+            && matches!(before, Piece::Text(t) if BEFORE_VALUES.contains(&t.as_str()))
         {
             pieces.pop();
         }

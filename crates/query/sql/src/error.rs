@@ -59,7 +59,8 @@ impl ParseError {
         ParseError::at(
             err!(
                 ER_PARSE_ERROR,
-                "You have an error in your SQL syntax; check the manual that corresponds to your MySQL server version for the right syntax to use",
+                "You have an error in your SQL syntax; check the manual that corresponds to your MySQL server version \
+                 for the right syntax to use",
                 near,
                 line
             ),

@@ -88,6 +88,72 @@ impl Printer<'_> {
     fn expr(&mut self, id: ExprId) -> Option<()> {
         let parsed = self.parsed;
         match &parsed[id] {
+            Expr::Null
+            | Expr::Bool(_)
+            | Expr::Int(_)
+            | Expr::Decimal(_)
+            | Expr::Float(_)
+            | Expr::String { .. }
+            | Expr::Bytes { .. }
+            | Expr::Temporal { .. } => self.literal(&parsed[id])?,
+            Expr::Is { .. }
+            | Expr::Like { .. }
+            | Expr::Regexp { .. }
+            | Expr::Between { .. }
+            | Expr::InList { .. }
+            | Expr::InQuery { .. }
+            | Expr::Quantified { .. }
+            | Expr::Exists(_) => self.predicate(&parsed[id])?,
+            Expr::ConvertUsing { .. }
+            | Expr::Collate { .. }
+            | Expr::DateArith { .. }
+            | Expr::Extract { .. }
+            | Expr::TimestampAdd { .. }
+            | Expr::TimestampDiff { .. }
+            | Expr::Trim { .. }
+            | Expr::Char { .. }
+            | Expr::DefaultOf(_) => self.keyword_call(&parsed[id])?,
+            Expr::Column { schema, table, column } => {
+                let name = |n: &Option<Name>| n.map(|n| parsed.name(n));
+                let text = self.names.column(name(schema), name(table), parsed.name(*column));
+                self.push(&text);
+            }
+            Expr::Unary { op, operand } => self.unary(*op, *operand)?,
+            Expr::Binary { op, left, right } => self.binary(*op, *left, *right)?,
+            Expr::And(list) => self.joined(*list, " and ")?,
+            Expr::Or(list) => self.joined(*list, " or ")?,
+            Expr::Subquery(query) => self.query(*query)?,
+            Expr::Row(list) => {
+                self.push("(");
+                self.comma_list(parsed.list(*list))?;
+                self.push(")");
+            }
+            Expr::Case { operand, whens, otherwise } => self.case(*operand, *whens, *otherwise)?,
+            Expr::Call { schema: None, name, args } => {
+                let name = parsed.name(*name).to_ascii_lowercase();
+                self.call(usual_name(&name), parsed.list(*args))?;
+            }
+            Expr::Builtin { func, args } => self.builtin(*func, parsed.list(*args))?,
+            Expr::Aggregate { func, distinct, args } => {
+                self.push(aggregate_name(*func));
+                self.push(if *distinct { "(distinct " } else { "(" });
+                self.comma_list(parsed.list(*args))?;
+                self.push(")");
+            }
+            Expr::CountStar => self.push("count(0)"),
+            Expr::GroupConcat(g) => self.group_concat(g)?,
+            Expr::Window(call) if self.names.has_windows() => self.window_call(call)?,
+            Expr::Cast(cast) => self.cast(cast)?,
+            // Variables, parameters, rows of INSERT, windows, and what no stored expression may have.
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// A literal.
+    fn literal(&mut self, expr: &Expr) -> Option<()> {
+        let parsed = self.parsed;
+        match expr {
             Expr::Null => self.push("NULL"),
             Expr::Bool(b) => self.push(if *b { "true" } else { "false" }),
             Expr::Int(n) => _ = write!(self.out, "{n}"),
@@ -132,15 +198,15 @@ impl Printer<'_> {
                 let text = String::from_utf8_lossy(parsed.bytes(*text)).into_owned();
                 _ = write!(self.out, "{word}'{text}'");
             }
-            Expr::Column { schema, table, column } => {
-                let name = |n: &Option<Name>| n.map(|n| parsed.name(n));
-                let text = self.names.column(name(schema), name(table), parsed.name(*column));
-                self.push(&text);
-            }
-            Expr::Unary { op, operand } => self.unary(*op, *operand)?,
-            Expr::Binary { op, left, right } => self.binary(*op, *left, *right)?,
-            Expr::And(list) => self.joined(*list, " and ")?,
-            Expr::Or(list) => self.joined(*list, " or ")?,
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// A comparison that is no operator: IS, LIKE, BETWEEN, IN, EXISTS.
+    fn predicate(&mut self, expr: &Expr) -> Option<()> {
+        let parsed = self.parsed;
+        match expr {
             Expr::Is { operand, negated, test } => {
                 self.push("(");
                 match test {
@@ -207,28 +273,15 @@ impl Printer<'_> {
                 self.push("exists");
                 self.query(*query)?;
             }
-            Expr::Subquery(query) => self.query(*query)?,
-            Expr::Row(list) => {
-                self.push("(");
-                self.comma_list(parsed.list(*list))?;
-                self.push(")");
-            }
-            Expr::Case { operand, whens, otherwise } => self.case(*operand, *whens, *otherwise)?,
-            Expr::Call { schema: None, name, args } => {
-                let name = parsed.name(*name).to_ascii_lowercase();
-                self.call(usual_name(&name), parsed.list(*args))?;
-            }
-            Expr::Builtin { func, args } => self.builtin(*func, parsed.list(*args))?,
-            Expr::Aggregate { func, distinct, args } => {
-                self.push(aggregate_name(*func));
-                self.push(if *distinct { "(distinct " } else { "(" });
-                self.comma_list(parsed.list(*args))?;
-                self.push(")");
-            }
-            Expr::CountStar => self.push("count(0)"),
-            Expr::GroupConcat(g) => self.group_concat(g)?,
-            Expr::Window(call) if self.names.has_windows() => self.window_call(call)?,
-            Expr::Cast(cast) => self.cast(cast)?,
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// What has a grammar of its own behind its name: CONVERT, COLLATE, INTERVAL, EXTRACT, TRIM.
+    fn keyword_call(&mut self, expr: &Expr) -> Option<()> {
+        let parsed = self.parsed;
+        match expr {
             Expr::ConvertUsing { operand, charset } => {
                 self.push("convert(");
                 self.expr(*operand)?;
@@ -292,7 +345,6 @@ impl Printer<'_> {
                 self.expr(*column)?;
                 self.push(")");
             }
-            // Variables, parameters, rows of INSERT, windows, and what no stored expression may have.
             _ => return None,
         }
         Some(())

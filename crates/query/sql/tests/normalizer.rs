@@ -32,7 +32,8 @@ fn lifts_what_cannot_shape_a_plan() {
     for want in [
         "SELECT c FROM t WHERE id=<5>",
         "SELECT c FROM t WHERE id BETWEEN <1> AND <100> ORDER BY c",
-        "SELECT 1, 'x', a + 2 FROM t WHERE a = <'b'> AND (c > <1.5> OR d IN (<1>, <2>, <3>)) GROUP BY 1 ORDER BY 2 LIMIT <10>, <5>",
+        "SELECT 1, 'x', a + 2 FROM t WHERE a = <'b'> AND (c > <1.5> OR d IN (<1>, <2>, <3>)) GROUP BY 1 ORDER BY 2 \
+         LIMIT <10>, <5>",
         "SELECT a FROM t LIMIT <3> OFFSET <4>",
         "SELECT a FROM t WHERE a = 1 + 2",
         "SELECT a FROM t WHERE a = f(1) AND b LIKE <'x%'>",

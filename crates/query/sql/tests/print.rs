@@ -54,11 +54,13 @@ fn queries() {
         ),
         (
             "SELECT COUNT(*) c, y FROM u LEFT JOIN t USING (id) GROUP BY y HAVING c > 1",
-            "select count(0) AS `c`,`vw`.`u`.`y` AS `y` from (`vw`.`u` left join `vw`.`t` on((`vw`.`u`.`id` = `vw`.`t`.`id`))) group by `vw`.`u`.`y` having (`c` > 1)",
+            "select count(0) AS `c`,`vw`.`u`.`y` AS `y` from (`vw`.`u` left join `vw`.`t` on((`vw`.`u`.`id` = \
+             `vw`.`t`.`id`))) group by `vw`.`u`.`y` having (`c` > 1)",
         ),
         (
             "WITH c AS (SELECT id FROM t) SELECT * FROM c WHERE id IN (SELECT id FROM u)",
-            "with `c` as (select `vw`.`t`.`id` AS `id` from `vw`.`t`) select `c`.`id` AS `id` from `c` where `c`.`id` in (select `vw`.`u`.`id` AS `id` from `vw`.`u`)",
+            "with `c` as (select `vw`.`t`.`id` AS `id` from `vw`.`t`) select `c`.`id` AS `id` from `c` where `c`.`id` \
+             in (select `vw`.`u`.`id` AS `id` from `vw`.`u`)",
         ),
         (
             "SELECT 1 UNION SELECT a FROM t ORDER BY `1`",

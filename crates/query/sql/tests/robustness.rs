@@ -77,7 +77,8 @@ fn messages_are_mysqls() {
     };
     let near = |near: &str, line: u32| {
         format!(
-            "You have an error in your SQL syntax; check the manual that corresponds to your MySQL server version for the \
+            "You have an error in your SQL syntax; check the manual that corresponds to your MySQL server version for \
+             the \
              right syntax to use near '{near}' at line {line}"
         )
     };

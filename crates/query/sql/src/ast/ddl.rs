@@ -133,7 +133,7 @@ pub enum BaseType {
     Geometry,
 }
 
-/// What may stand behind a column's type, in any order.
+/// What may stand behind a column's type, in any order: the fields are the grammar's attributes.
 #[derive(Debug, Default)]
 pub struct ColumnAttributes {
     /// Some(true): NULL, Some(false): NOT NULL.

@@ -90,15 +90,18 @@ impl Note {
             }
             Note::IntegerWidth => said("Integer display width is deprecated and will be removed in a future release."),
             Note::FloatDigits => said(
-                "Specifying number of digits for floating point data types is deprecated and will be removed in a future \
+                "Specifying number of digits for floating point data types is deprecated and will be removed in a \
+                 future \
                  release.",
             ),
             Note::UnsignedFraction => said(
-                "UNSIGNED for decimal and floating point data types is deprecated and support for it will be removed in \
+                "UNSIGNED for decimal and floating point data types is deprecated and support for it will be removed \
+                 in \
                  a future release.",
             ),
             Note::Zerofill => said(
-                "The ZEROFILL attribute is deprecated and will be removed in a future release. Use the LPAD function to \
+                "The ZEROFILL attribute is deprecated and will be removed in a future release. Use the LPAD function \
+                 to \
                  zero-pad numbers, or store the formatted numbers in a CHAR column.",
             ),
             Note::GluedVersion => err!(ER_WARN_NO_SPACE_VERSION_COMMENT),

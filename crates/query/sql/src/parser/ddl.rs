@@ -329,12 +329,10 @@ impl Parser<'_> {
                 options.comment = Some(self.text()?);
             }
             Kw::ROW_FORMAT => {
+                const FORMATS: [Kw; 6] =
+                    [Kw::DEFAULT, Kw::FIXED, Kw::DYNAMIC, Kw::COMPRESSED, Kw::REDUNDANT, Kw::COMPACT];
                 self.option_word();
-                let formats = [Kw::DEFAULT, Kw::FIXED, Kw::DYNAMIC, Kw::COMPRESSED, Kw::REDUNDANT, Kw::COMPACT];
-                if !formats.contains(&self.tok.kw) {
-                    return Err(self.syntax());
-                }
-                options.row_format = Some(self.any_word()?);
+                options.row_format = Some(self.word_of(&FORMATS)?);
             }
             Kw::KEY_BLOCK_SIZE => {
                 self.option_word();
@@ -364,11 +362,7 @@ impl Parser<'_> {
             }
             Kw::STORAGE => {
                 self.bump();
-                let word = if matches!(self.tok.kw, Kw::DISK | Kw::MEMORY) {
-                    self.any_word()?
-                } else {
-                    return Err(self.syntax());
-                };
+                let word = self.word_of(&[Kw::DISK, Kw::MEMORY])?;
                 options.other.push(("storage", OptionValue::Text(word)));
             }
             Kw::DATA | Kw::INDEX if self.peek().kw == Kw::DIRECTORY => {
@@ -398,6 +392,11 @@ impl Parser<'_> {
             }
         }
         Ok(true)
+    }
+
+    /// The text of one of `words`.
+    fn word_of(&mut self, words: &[Kw]) -> R<Name> {
+        if words.contains(&self.tok.kw) { self.any_word() } else { Err(self.syntax()) }
     }
 
     fn option_word(&mut self) {

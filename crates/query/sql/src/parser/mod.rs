@@ -62,7 +62,8 @@ pub fn parse_lifted(source: &[u8], mode: SqlMode, lifted: &[Lifted]) -> R<Parsed
     parse_whole(source, mode, lifted)
 }
 
-/// Parses the first statement of `source`, a text to be run in which `?` is an error, and returns it with the rest after its `;`, empty when it was the last.
+/// Parses the first statement of `source`, a text to be run in which `?` is an error, and returns it with the rest after its `;`, empty
+/// when it was the last.
 pub fn parse_next(source: &[u8], mode: SqlMode) -> R<(Parsed, &[u8])> {
     let mut parser = Parser::new(source, mode, &[])?;
     parser.takes_params = false;

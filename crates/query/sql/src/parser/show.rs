@@ -40,36 +40,10 @@ impl Parser<'_> {
 
     /// What to show, and whether LIKE or WHERE may follow.
     fn show_what(&mut self) -> R<(ShowWhat, bool)> {
-        let extended = self.eat(Kw::EXTENDED);
-        let full = self.eat(Kw::FULL);
-        let kw = self.tok.kw;
-        match kw {
-            Kw::TABLES => {
-                self.bump();
-                return Ok((ShowWhat::Tables { extended, full, schema: self.show_schema()? }, true));
-            }
-            Kw::COLUMNS | Kw::FIELDS => {
-                self.bump();
-                return Ok((ShowWhat::Columns { extended, full, table: self.show_table()? }, true));
-            }
-            Kw::INDEX | Kw::INDEXES | Kw::KEYS if !full => {
-                self.bump();
-                let table = self.show_table()?;
-                // WHERE, but not LIKE.
-                return Ok((ShowWhat::Index { extended, table }, self.at(Kw::WHERE)));
-            }
-            _ if extended => return Err(self.syntax()),
-            Kw::PROCESSLIST => {
-                self.bump();
-                return Ok((ShowWhat::ProcessList { full }, false));
-            }
-            Kw::TRIGGERS => {
-                self.bump();
-                return Ok((ShowWhat::Triggers { full, schema: self.show_schema()? }, true));
-            }
-            _ if full => return Err(self.syntax()),
-            _ => {}
+        if let Some(what) = self.show_with_modifiers()? {
+            return Ok(what);
         }
+        let kw = self.tok.kw;
         let start = self.tok.start;
         self.bump();
         Ok(match kw {
@@ -142,6 +116,52 @@ impl Parser<'_> {
                 self.expect(Kw::STATUS)?;
                 (if procedure { ShowWhat::ProcedureStatus } else { ShowWhat::FunctionStatus }, true)
             }
+            Kw::PROFILES => (ShowWhat::Profiles, false),
+            Kw::PROFILE => (self.show_profile()?, false),
+            Kw::PARSE_TREE => {
+                self.statement()?;
+                (ShowWhat::ParseTree, false)
+            }
+            _ => return self.show_replication(kw, start),
+        })
+    }
+
+    /// What may have EXTENDED or FULL before it.
+    fn show_with_modifiers(&mut self) -> R<Option<(ShowWhat, bool)>> {
+        let extended = self.eat(Kw::EXTENDED);
+        let full = self.eat(Kw::FULL);
+        match self.tok.kw {
+            Kw::TABLES => {
+                self.bump();
+                Ok(Some((ShowWhat::Tables { extended, full, schema: self.show_schema()? }, true)))
+            }
+            Kw::COLUMNS | Kw::FIELDS => {
+                self.bump();
+                Ok(Some((ShowWhat::Columns { extended, full, table: self.show_table()? }, true)))
+            }
+            Kw::INDEX | Kw::INDEXES | Kw::KEYS if !full => {
+                self.bump();
+                let table = self.show_table()?;
+                // WHERE, but not LIKE.
+                Ok(Some((ShowWhat::Index { extended, table }, self.at(Kw::WHERE))))
+            }
+            _ if extended => Err(self.syntax()),
+            Kw::PROCESSLIST => {
+                self.bump();
+                Ok(Some((ShowWhat::ProcessList { full }, false)))
+            }
+            Kw::TRIGGERS => {
+                self.bump();
+                Ok(Some((ShowWhat::Triggers { full, schema: self.show_schema()? }, true)))
+            }
+            _ if full => Err(self.syntax()),
+            _ => Ok(None),
+        }
+    }
+
+    /// Of binary logs and replicas; `kw`, read at `start`, says of what.
+    fn show_replication(&mut self, kw: Kw, start: u32) -> R<(ShowWhat, bool)> {
+        Ok(match kw {
             Kw::BINARY => {
                 if self.eat(Kw::LOGS) {
                     return Ok((ShowWhat::BinaryLogs, false));
@@ -172,12 +192,6 @@ impl Parser<'_> {
                 (ShowWhat::ReplicaStatus { channel: self.for_channel()?, old: false }, false)
             }
             Kw::REPLICAS => (ShowWhat::Replicas, false),
-            Kw::PROFILES => (ShowWhat::Profiles, false),
-            Kw::PROFILE => (self.show_profile()?, false),
-            Kw::PARSE_TREE => {
-                self.statement()?;
-                (ShowWhat::ParseTree, false)
-            }
             _ => return Err(self.syntax_at(start)),
         })
     }

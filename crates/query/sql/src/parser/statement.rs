@@ -41,18 +41,7 @@ impl Parser<'_> {
                 Ok(Statement::TruncateTable(self.object_name()?))
             }
             Kw::USE => Ok(Statement::Use(self.name()?)),
-            Kw::DO => {
-                let mark = self.scratch.len();
-                loop {
-                    let item = self.expr()?;
-                    self.scratch.push(item);
-                    self.select_alias()?;
-                    if !self.eat_tok(Tok::Comma) {
-                        break;
-                    }
-                }
-                Ok(Statement::Do(self.list_from(mark)))
-            }
+            Kw::DO => self.do_expressions(),
             Kw::CALL => {
                 let name = self.object_name()?;
                 let args = if self.eat_tok(Tok::LParen) { self.args_to_paren()? } else { ExprList::default() };
@@ -68,24 +57,8 @@ impl Parser<'_> {
                 Ok(Statement::UnlockTables)
             }
             Kw::XA => self.xa(),
-            Kw::PREPARE => {
-                let name = self.name()?;
-                self.expect(Kw::FROM)?;
-                let from = if self.is(Tok::UserVar) {
-                    PrepareSource::UserVar(self.user_var_name()?)
-                } else {
-                    PrepareSource::Text(self.text()?)
-                };
-                // Conditions are those of the statement inside.
-                self.notes.clear();
-                Ok(Statement::Prepare { name, from })
-            }
-            Kw::EXECUTE => {
-                let name = self.name()?;
-                let using = if self.eat(Kw::USING) { self.comma_list(Self::user_var_name)? } else { Vec::new() };
-                self.notes.clear();
-                Ok(Statement::Execute { name, using })
-            }
+            Kw::PREPARE => self.prepare(),
+            Kw::EXECUTE => self.execute(),
             Kw::DEALLOCATE => {
                 self.expect(Kw::PREPARE)?;
                 Ok(Statement::Deallocate(self.name()?))
@@ -120,6 +93,39 @@ impl Parser<'_> {
             | Kw::IMPORT => self.replication(kw),
             _ => Err(self.syntax_at(start)),
         }
+    }
+
+    fn do_expressions(&mut self) -> R<Statement> {
+        let mark = self.scratch.len();
+        loop {
+            let item = self.expr()?;
+            self.scratch.push(item);
+            self.select_alias()?;
+            if !self.eat_tok(Tok::Comma) {
+                break;
+            }
+        }
+        Ok(Statement::Do(self.list_from(mark)))
+    }
+
+    fn prepare(&mut self) -> R<Statement> {
+        let name = self.name()?;
+        self.expect(Kw::FROM)?;
+        let from = if self.is(Tok::UserVar) {
+            PrepareSource::UserVar(self.user_var_name()?)
+        } else {
+            PrepareSource::Text(self.text()?)
+        };
+        // Conditions are those of the statement inside.
+        self.notes.clear();
+        Ok(Statement::Prepare { name, from })
+    }
+
+    fn execute(&mut self) -> R<Statement> {
+        let name = self.name()?;
+        let using = if self.eat(Kw::USING) { self.comma_list(Self::user_var_name)? } else { Vec::new() };
+        self.notes.clear();
+        Ok(Statement::Execute { name, using })
     }
 
     fn with_statement(&mut self) -> R<Statement> {
