@@ -119,7 +119,8 @@ impl Manifest {
         match &self.parent {
             None => refused(format!("backup {} is whole, not an increment: name it first, or alone", self.id)),
             Some(parent) if *parent != before.id => refused(format!(
-                "backup {} is an increment of backup {parent}, not of backup {}: name base and increments in the order in which they were made",
+                "backup {} is an increment of backup {parent}, not of backup {}: name base and increments in the \
+                 order in which they were made",
                 self.id, before.id
             )),
             Some(_) if (self.log_id, &self.server_uuid) != (before.log_id, &before.server_uuid) => {

@@ -77,7 +77,8 @@ pub fn manifest_of(path: &Path) -> Result<Manifest> {
     match std::fs::read_to_string(&file) {
         Ok(text) => Manifest::parse(&text),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Err(Error(format!(
-            "there is no '{MANIFEST_FILE}': it is no backup, or one that was not finished, or a server was started in it"
+            "there is no '{MANIFEST_FILE}': it is no backup, or one that was not finished, or a server was started in \
+             it"
         ))),
         Err(e) => Err(Error(format!("'{}': {e}", file.display()))),
     }
@@ -279,8 +280,8 @@ impl Layer<'_> {
     }
 }
 
-/// Puts a copy and the increments that follow it into a directory that has nothing of them. `progress` is told the name of the copy and bytes of its
-/// data file that are done, of how many. What is there after an error is no copy. Answers the manifest of the last one.
+/// Puts a copy and the increments that follow it into a directory that has nothing of them. `progress` is told the name of the copy and
+/// bytes of its data file that are done, of how many. What is there after an error is no copy. Answers the manifest of the last one.
 ///
 /// Errors: something is damaged or missing, the copies do not follow each other, or there is no room.
 pub fn restore(sources: &mut [Source], target: &Folder, progress: &mut dyn FnMut(&str, u64, u64)) -> Result<Manifest> {

@@ -6,8 +6,8 @@
 //!           1: bytes of the stream     2: how it is compressed, 0 zstd, 255 not at all     3: bytes of the events
 //! ```
 //! The session that commits compresses, in place of its events: so the log carries the small form, and who writes the files passes it on
-//! as one event more. A stream longer than [`STREAM_BYTES_MAX`] is given up, and its transaction stays as it is: the event is in memory as a
-//! whole wherever it is read.
+//! as one event more. A stream longer than [`STREAM_BYTES_MAX`] is given up, and its transaction stays as it is: the event is in memory
+//! as a whole wherever it is read.
 
 use crate::event::{self, Checksum, HEADER_BYTES, Header, Kind, Stamp, put_lenenc};
 use crate::payload::{Assembler, Commit, Damage, Unplaced, put_event};

@@ -24,8 +24,8 @@ pub struct Copied {
 }
 
 impl Binlog {
-    /// Makes a binary log of the same name with all commits so far. The engine's log from its `needed` on has to be copied, too, up to the position
-    /// that this answers. `ended`: why the wait for the writer should end.
+    /// Makes a binary log of the same name with all commits so far. The engine's log from its `needed` on has to be copied, too, up to
+    /// the position that this answers. `ended`: why the wait for the writer should end.
     ///
     /// Errors: [`Error::Interrupted`], [`Error::Stopped`], [`Error::Io`], [`Error::Corrupt`].
     pub fn copy_to(&self, to: &dyn Destination, ended: impl Fn() -> bool) -> Result<Copied> {
@@ -49,7 +49,8 @@ impl Binlog {
     }
 }
 
-/// The file in use as far as the state says, and a state and an index that know of no other. Error [`Error::UnknownFile`] when it was removed.
+/// The file in use as far as the state says, and a state and an index that know of no other. Error [`Error::UnknownFile`] when it was
+/// removed.
 fn copy_file(own: &Files, state: &State, to: &dyn Destination, ended: &impl Fn() -> bool) -> Result<()> {
     let from = match own.open_file(state.file, OpenOptions::READ) {
         Err(Error::Io(_)) if !own.found()?.contains(&state.file) => return Err(Error::UnknownFile),

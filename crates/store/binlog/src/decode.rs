@@ -503,7 +503,8 @@ impl SourceColumn {
     }
 }
 
-/// A QUERY event: a statement, and the session that it ran in as far as the event tells.
+/// A QUERY event: a statement, and the session that it ran in as far as the event tells. The fields are those of its header and
+/// status block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueryEvent<'b> {
     pub thread_id: u32,

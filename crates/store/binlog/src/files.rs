@@ -55,8 +55,8 @@ impl State {
         let one_line = |set: &GtidSet| set.to_string().replace('\n', "");
         let recent: Vec<String> = self.recent.iter().map(|(lsn, n)| format!("{lsn}:{n}")).collect();
         let text = format!(
-            "{FIRST_LINE}\nneeded={}\nposition={}\nfile={}\noffset={}\nsequence={}\nrecent={}\nhistory={}\nexecuted={}\npurged={}\n\
-             reserved={}\nclosed={}\n",
+            "{FIRST_LINE}\nneeded={}\nposition={}\nfile={}\noffset={}\nsequence={}\nrecent={}\nhistory={}\n\
+             executed={}\npurged={}\nreserved={}\nclosed={}\n",
             self.needed,
             self.position,
             self.file,
@@ -223,7 +223,8 @@ impl Files {
     pub(crate) fn without_state(&self, found: &[u64]) -> Error {
         let last = self.name(found.iter().copied().max().unwrap_or(1));
         Error::Corrupt(format!(
-            "'{}' is missing, which says up to where '{last}' is complete; to begin anew, move the files and '{}' elsewhere",
+            "'{}' is missing, which says up to where '{last}' is complete; to begin anew, move the files and '{}' \
+             elsewhere",
             self.state_name(),
             self.index_name()
         ))

@@ -1,7 +1,8 @@
 //! Updates of documents by what differs: `binlog_row_value_options=PARTIAL_JSON`.
 //!
 //! ```text
-//!   image after, in PARTIAL_UPDATE_ROWS:  options | bits, one for each JSON column of the table: its value is a list of changes | NULLs | values
+//!   image after, in PARTIAL_UPDATE_ROWS:  options | bits, one for each JSON column of the table: its value is a list of changes |
+//!                                         NULLs | values
 //!   list of changes   bytes u32 | { operation u8 | path, behind its length | value in binary form, behind its length; none for REMOVE }
 //! ```
 //! Options are 1 where there are bits, else 0. MySQL lists what JSON_SET, JSON_REPLACE and JSON_REMOVE have done; here both documents are

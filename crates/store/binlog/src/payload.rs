@@ -10,8 +10,8 @@
 //!   COMMIT  the last item: see [`Commit`]
 //! ```
 //! A row is an item of its own, so that a savepoint cuts between rows and nothing has to be kept back in the session; who writes the
-//! files gathers rows into events. What an event's bytes depend on stands in the items and not in a variable, so that the files come out the
-//! same when they are written again after a crash.
+//! files gathers rows into events. What an event's bytes depend on stands in the items and not in a variable, so that the files come out
+//! the same when they are written again after a crash.
 
 use crate::dependency::Writes;
 use crate::event::{self, Kind, ROWS_STATEMENT_END};

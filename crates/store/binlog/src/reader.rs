@@ -137,7 +137,8 @@ impl Reader {
         Ok(None)
     }
 
-    /// The last file that a replica has to read from which has executed `set`: all before it is in the set. `None`: it needs what is purged.
+    /// The last file that a replica has to read from which has executed `set`: all before it is in the set. `None`: it needs what is
+    /// purged.
     pub fn first_needed(binlog: &Arc<Binlog>, set: &GtidSet) -> Result<Option<u64>> {
         let published = binlog.published();
         for number in published.files.iter().rev() {

@@ -520,8 +520,8 @@ mod tests {
         let table = TableDef { id: 0x8a, schema: "t", name: "a", columns: defs.collect(), primary_key: vec![(0, 0)] };
         let short = "8a000000000001000174000161001303fe0ffe01f604051211130a0d10fefefcf50915fe28b004fe040a030408030201\
                      0301f701f8010204feff070101440308fcff00fcff003f3f";
-        let rest = "042e02696401630276630162017401640166016702647402747302746902646101790262690165017302626c016a016d0a03\
-                    fcff00050703017001710172060502017801790801000c03ffffe0";
+        let rest = "042e02696401630276630162017401640166016702647402747302746902646101790262690165017302626c016a016d\
+                    0a03fcff00050703017001710172060502017801790801000c03ffffe0";
         assert_eq!(table_map(&table, false), hex(short));
         assert_eq!(table_map(&table, true), hex(&format!("{short}{rest}")));
         let mut row = Vec::new();

@@ -7,12 +7,13 @@
 //! ```
 //!
 //! Why redo makes it whole: a page of the copy is one that stood in the file at some moment after the checkpoint, so all of its changes
-//! below the checkpoint are in it. What it has above that is below what was durable when the last page was read, since a page is written after its
-//! log; and all of that log is in the copy. So each page is at a place of the log from which redo leads it to the end. But for what was given
-//! back to the file system, which would be read as zeros: nothing is, as long as a copy is made ([`crate::space::reclaim`]).
+//! below the checkpoint are in it. What it has above that is below what was durable when the last page was read, since a page is written
+//! after its log; and all of that log is in the copy. So each page is at a place of the log from which redo leads it to the end. But for
+//! what was
+//! given back to the file system, which would be read as zeros: nothing is, as long as a copy is made ([`crate::space::reclaim`]).
 //!
-//! An increment has only the pages that have changed since the checkpoint of the copy before it, and says which ([`PageRuns`]). A page whose LSN
-//! is below that checkpoint stood in the file as it stands now when that copy read it.
+//! An increment has only the pages that have changed since the checkpoint of the copy before it, and says which ([`PageRuns`]). A page
+//! whose LSN is below that checkpoint stood in the file as it stands now when that copy read it.
 //!
 //! A page that is read while it is being written is torn: its checksum says so, and it is read again. Pages of zeros are
 //! left out, so what was given back before takes no room in the copy either. Nothing is locked, no page goes through the pool, and
@@ -138,7 +139,8 @@ impl Backup<'_> {
         self.pages * PAGE_BYTES as u64
     }
 
-    /// Copies the data file, and beside it the log. `progress` is told bytes of the data file after each piece of it, may sleep, and ends the copy by an error.
+    /// Copies the data file, and beside it the log. `progress` is told bytes of the data file after each piece of it, may sleep, and ends
+    /// the copy by an error.
     ///
     /// Errors: those of `progress`; [`Error::Corrupt`] when a page is damaged, or the log grows faster than it is copied; [`Error::Io`],
     /// [`Error::DiskFull`].
@@ -182,8 +184,8 @@ impl Backup<'_> {
         self.log.position()
     }
 
-    /// Ends the copy: it holds all commits below `end`, and none from there on. `end` is the end of a log group that is durable, at or above
-    /// [`Backup::copied`].
+    /// Ends the copy: it holds all commits below `end`, and none from there on. `end` is the end of a log group that is durable, at or
+    /// above [`Backup::copied`].
     ///
     /// Errors: [`Error::Corrupt`], [`Error::Io`], [`Error::DiskFull`].
     pub fn finish(self, end: Lsn) -> Result<()> {

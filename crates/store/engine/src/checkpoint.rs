@@ -51,7 +51,8 @@ impl<'c> Checkpoints<'c> {
         let overwrites = &self.core.space.overwrites;
         if let Some(order) = overwrites.doublewrite_order() {
             self.cleaner.overwrite_doublewrite()?;
-            overwrites.doublewrites_done.store(order, Ordering::Release); // pairs with the Acquire of who gave the order
+            // Release: pairs with the Acquire of who gave the order.
+            overwrites.doublewrites_done.store(order, Ordering::Release);
             self.core.space.want_work();
         }
         Ok(())

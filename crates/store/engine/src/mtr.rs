@@ -197,7 +197,8 @@ impl Mtr {
 #[cold]
 fn fatal(error: &log::Error) -> ! {
     eprintln!(
-        "[ERROR] [Engine] the log takes no more groups, stopping so that recovery can start from what is durable: {error}"
+        "[ERROR] [Engine] the log takes no more groups, stopping so that recovery can start from what is durable: \
+         {error}"
     );
     std::process::abort()
 }

@@ -14,8 +14,9 @@
 //! that brought it. Its first page comes into being together with an undo record of its own ([`crate::undo::Kind::LongValue`]) and each
 //! page is linked as it is made, so that the rollback after a crash reaches what no version refers to yet, or any more.
 //!
-//! So who has a row may read its long values as long as it keeps the snapshot that sees that version, or the row's lock. Its id, unique for ever, tells
-//! a chain that is freed again after a crash from the next user of its pages; it is freed last page first, so what is left can be reached.
+//! So who has a row may read its long values as long as it keeps the snapshot that sees that version, or the row's lock. Its id, unique
+//! for ever, tells a chain that is freed again after a crash from the next user of its pages; it is freed last page first, so what is
+//! left can be reached.
 
 use crate::btree::Store;
 use crate::mtr::Mtr;

@@ -6,8 +6,8 @@
 //!    in the background ([`crate::txn::background`]) while others are served: its rows are locked, and no reader sees them. One that is
 //!    prepared stays as it is ([`crate::Prepared`]).
 //!
-//! The checkpoint's payload is the next transaction id, the length of the data file in pages, and for each page that redo had to give up its id
-//! and the LSN up to which its changes are lost; all u64.
+//! The checkpoint's payload is the next transaction id, the length of the data file in pages, and for each page that redo had to give up
+//! its id and the LSN up to which its changes are lost; all u64.
 
 use crate::engine::{Background, Core, EngineOptions};
 use crate::page::node::NodeMut;
@@ -79,19 +79,7 @@ pub fn open(options: &EngineOptions, background: Background, progress: &mut dyn 
         )));
     }
     let vault = Arc::new(Vault::open(&directory)?);
-    let mut log_options = log::Options {
-        ring_bytes: options.log_buffer_bytes.next_power_of_two().clamp(16 << 20, 1 << 30) as usize,
-        capacity: options.log_capacity_bytes,
-        retain_from: options.events_from,
-        vault: Some(Arc::clone(&vault)),
-        ..log::Options::default()
-    };
-    if background == Background::Steps {
-        // Nobody else would bring what is waited for; and a short run is to pass several segments.
-        log_options.flush_interval = None;
-        log_options.checkpoint_wait = Duration::ZERO;
-        log_options.segment_bytes = Some(STEPPED_SEGMENT_BYTES);
-    }
+    let log_options = log_options(options, background, &vault);
     if !data {
         // The data file gets its name last, so that it never stands there without a log.
         let (_, recovery) = Log::open(&log_directory, log_options.clone())?;
@@ -104,15 +92,7 @@ pub fn open(options: &EngineOptions, background: Background, progress: &mut dyn 
     let file = directory.open_file(DATA_FILE, OpenOptions::WRITE.direct(options.direct_io))?;
     file.lock_exclusive()?;
     let doublewrite = Doublewrite::open(&directory, options.direct_io)?;
-    let restored = doublewrite.restore(&file)?;
-    if !restored.is_empty() {
-        progress(&format!("restored {} torn pages from the doublewrite file: {restored:?}", restored.len()));
-    }
-    // The next batches begin at the first half again: what is in the other would be older than it looks.
-    match vault.keys() {
-        Some(_) => doublewrite.overwrite()?,
-        None => doublewrite.forget()?,
-    }
+    mend_torn_pages(&doublewrite, &file, &vault, progress)?;
     check_super_page(&file)?;
     let atomic = options.doublewrite && file.atomic_write_bytes() >= PAGE_BYTES;
     if atomic {
@@ -177,6 +157,42 @@ pub fn open(options: &EngineOptions, background: Background, progress: &mut dyn 
     Ok(Opened { pool, log, space, system, segments, open, doublewrite: twice.then_some(doublewrite) })
 }
 
+fn log_options(options: &EngineOptions, background: Background, vault: &Arc<Vault>) -> log::Options {
+    let mut log_options = log::Options {
+        ring_bytes: options.log_buffer_bytes.next_power_of_two().clamp(16 << 20, 1 << 30) as usize,
+        capacity: options.log_capacity_bytes,
+        retain_from: options.events_from,
+        vault: Some(Arc::clone(vault)),
+        ..log::Options::default()
+    };
+    if background == Background::Steps {
+        // Nobody else would bring what is waited for; and a short run is to pass several segments.
+        log_options.flush_interval = None;
+        log_options.checkpoint_wait = Duration::ZERO;
+        log_options.segment_bytes = Some(STEPPED_SEGMENT_BYTES);
+    }
+    log_options
+}
+
+/// Puts the pages that a crash tore back from the doublewrite file, which has nothing left then.
+fn mend_torn_pages(
+    doublewrite: &Doublewrite,
+    file: &File,
+    vault: &Vault,
+    progress: &mut dyn FnMut(&str),
+) -> Result<()> {
+    let restored = doublewrite.restore(file)?;
+    if !restored.is_empty() {
+        progress(&format!("restored {} torn pages from the doublewrite file: {restored:?}", restored.len()));
+    }
+    // The next batches begin at the first half again: what is in the other would be older than it looks.
+    match vault.keys() {
+        Some(_) => doublewrite.overwrite()?,
+        None => doublewrite.forget()?,
+    }
+    Ok(())
+}
+
 fn doublewrite_for_redo(directory: &Directory, options: &EngineOptions, twice: bool) -> Result<Option<Doublewrite>> {
     if twice { Ok(Some(Doublewrite::open(directory, options.direct_io)?)) } else { Ok(None) }
 }
@@ -220,7 +236,8 @@ fn check_super_page(file: &File) -> Result<()> {
     let (version, page_bytes) = (get_u32(&bytes, OFF_FORMAT), get_u32(&bytes, OFF_PAGE_BYTES));
     if (version, page_bytes) != (FORMAT_VERSION, PAGE_BYTES as u32) {
         return Err(Error::Corrupt(format!(
-            "{name} has format {version} with pages of {page_bytes} bytes; this server reads {FORMAT_VERSION} with {PAGE_BYTES}"
+            "{name} has format {version} with pages of {page_bytes} bytes; this server reads {FORMAT_VERSION} with \
+             {PAGE_BYTES}"
         )));
     }
     Ok(())

@@ -179,9 +179,14 @@ mod tests {
     proptest! {
         #[test]
         fn a_difference_brings_the_earlier_row_back(
-            a in prop::collection::vec(0u8..3, 0..60), b in prop::collection::vec(0u8..3, 0..60), shared in prop::collection::vec(any::<u8>(), 0..40),
+            a in prop::collection::vec(0u8..3, 0..60),
+            b in prop::collection::vec(0u8..3, 0..60),
+            shared in prop::collection::vec(any::<u8>(), 0..40),
         ) {
-            for (old, new) in [([&shared[..], &a].concat(), [&shared[..], &b].concat()), ([&a[..], &shared].concat(), [&b[..], &shared].concat())] {
+            for (old, new) in [
+                ([&shared[..], &a].concat(), [&shared[..], &b].concat()),
+                ([&a[..], &shared].concat(), [&b[..], &shared].concat()),
+            ] {
                 let (prefix, suffix) = common_ends(&old, &new);
                 prop_assert!(prefix + suffix <= old.len().min(new.len()));
                 // As long as they can be.

@@ -6,8 +6,8 @@
 //!            └──── in the copy ─────┘◄──── held ────────────────┘
 //! ```
 //!
-//! What the copy has not taken yet is *held*: its segments stay although a checkpoint has passed them. Nobody waits for that: a copy that is
-//! more than [`HELD_CAPACITIES`] times the log's capacity behind loses its segments, and fails.
+//! What the copy has not taken yet is *held*: its segments stay although a checkpoint has passed them. Nobody waits for that: a copy that
+//! is more than [`HELD_CAPACITIES`] times the log's capacity behind loses its segments, and fails.
 
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
@@ -58,7 +58,8 @@ impl Log {
         if core.held.compare_exchange(Lsn::MAX, 0, Ordering::Relaxed, Ordering::Relaxed).is_err() {
             return None;
         }
-        // SeqCst: pairs with the fence in `Core::free_segments`: either that sees what is held, or what it frees is below what is kept here.
+        // SeqCst: pairs with the fence in `Core::free_segments`: either that sees what is held, or what it frees is below what is kept
+        // here.
         fence(Ordering::SeqCst);
         // While the control file is locked there is no checkpoint.
         let (control, kept) = {

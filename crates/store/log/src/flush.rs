@@ -279,8 +279,8 @@ impl Flusher {
         result
     }
 
-    /// How far this round goes: all that is complete. Threads that are copying are given a moment, and as long as it takes when there is nothing else
-    /// to do; what the leader itself waits for is complete or being copied by somebody who waits for nothing but the ring,
+    /// How far this round goes: all that is complete. Threads that are copying are given a moment, and as long as it takes when there is
+    /// nothing else to do; what the leader itself waits for is complete or being copied by somebody who waits for nothing but the ring,
     /// and that only when `written` is behind, which then is something to do.
     fn target(&self, core: &Core, lsn: Lsn, want: Want) -> Lsn {
         let mut round = 0;
@@ -303,7 +303,8 @@ impl Flusher {
         let (tail, written, flushed) = (core.prefix.tail(), self.written(), self.flushed());
         let open: Vec<_> = core.prefix.open().map(|(lane, from)| format!("lane {lane} from {from}")).collect();
         eprintln!(
-            "[Warning] [log] a flush to LSN {lsn} ({want:?}) has waited a second or longer for groups that other threads are filling: {}; \
+            "[Warning] [log] a flush to LSN {lsn} ({want:?}) has waited a second or longer for groups that other \
+             threads are filling: {}; \
              written {written}, flushed {flushed}, tail {tail}",
             open.join(", ")
         );
@@ -354,8 +355,8 @@ impl Writer {
         Ok(file)
     }
 
-    /// Writes [from, until), which is not empty, of one segment, straight from the ring: the bytes are read by the kernel and by nobody else. The
-    /// first write to a block fills it up with zeros, so that the kernel need not read it from disk first.
+    /// Writes [from, until), which is not empty, of one segment, straight from the ring: the bytes are read by the kernel and by nobody
+    /// else. The first write to a block fills it up with zeros, so that the kernel need not read it from disk first.
     fn write_within(&mut self, ring: &Ring, segments: &Segments, from: Lsn, until: Lsn) -> Result<()> {
         let file = self.seek(segments, from)?;
         // SAFETY: [from, until) lies in [written, bound): complete, visible since `bound`, and not reused before `written` moves on.

@@ -90,7 +90,8 @@ impl Follower {
         Ok(Some(Group { start, end, epoch: header.epoch, payload }))
     }
 
-    /// For the one follower of a log that waits: waits until there is a group, somebody hurries ([`crate::Log::hurry_followers`]), or for `time`.
+    /// For the one follower of a log that waits: waits until there is a group, somebody hurries ([`crate::Log::hurry_followers`]), or for
+    /// `time`.
     pub fn wait(&mut self, time: Duration) {
         if self.core.flusher.flushed() > self.next {
             return;

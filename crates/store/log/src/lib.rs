@@ -27,8 +27,8 @@
 //!
 //! ## What a commit shares
 //!
-//! One `fetch_add` on `tail`; reads of `written` and `flushed`, which leaders store once a round; its own lane. Then a wait: sleepers of a round
-//! share one futex word, and are woken by one call.
+//! One `fetch_add` on `tail`; reads of `written` and `flushed`, which leaders store once a round; its own lane. Then a wait: sleepers of
+//! a round share one futex word, and are woken by one call.
 //!
 //! ## Full disk, failed disk
 //!

@@ -288,8 +288,8 @@ impl Log {
         self.core.ensure_room(bytes, false)
     }
 
-    /// The same for rollback and purge, which must go on when ordinary writers are refused: it may use the last spare segment, and waits for
-    /// checkpoints on a full disk only.
+    /// The same for rollback and purge, which must go on when ordinary writers are refused: it may use the last spare segment, and waits
+    /// for checkpoints on a full disk only.
     pub fn ensure_room_critical(&self, bytes: usize) -> Result<()> {
         self.core.ensure_room(bytes, true)
     }
@@ -343,8 +343,8 @@ impl Log {
         self.core.flusher.flushed()
     }
 
-    /// Durably makes `lsn` (a group's start or end, at or above the last checkpoint) the place where recovery starts, with the caller's `payload`,
-    /// and frees the segments below. Flushes the log up to `lsn` first.
+    /// Durably makes `lsn` (a group's start or end, at or above the last checkpoint) the place where recovery starts, with the caller's
+    /// `payload`, and frees the segments below. Flushes the log up to `lsn` first.
     ///
     /// Errors: those of `wait_flushed`; `Io` and `NoSpace` from the control file: the old checkpoint then still holds.
     pub fn set_checkpoint(&self, lsn: Lsn, payload: &[u8]) -> Result<()> {
@@ -528,7 +528,8 @@ impl Core {
         self.grant_room(lane, bytes, critical)
     }
 
-    /// Until LSNs below `end` have a segment. On a full disk the next checkpoint makes room, if it is recovery alone that needs the oldest one.
+    /// Until LSNs below `end` have a segment. On a full disk the next checkpoint makes room, if it is recovery alone that needs the
+    /// oldest one.
     #[cold]
     fn make_segments(&self, end: Lsn) -> Result<()> {
         loop {

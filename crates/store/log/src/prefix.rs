@@ -15,8 +15,8 @@
 //! *Claim*: every reservation R that starts below the bound is complete, and its bytes are visible to the flusher. *Proof*: R.start <
 //! bound <= t, so R's `fetch_add` (2) precedes the value read in (a); all writes to `tail` are RMWs, so (a, Acquire) synchronises with (2,
 //! Release), and (1) happens before (b). So (b) reads R's store (1) or a later value of the lane. (1) and (3) are at most R.start
-//! (`last[i]` is the end of the lane's group before, which precedes R), so had (b) read one of them, the bound would be at most R.start. So (b) read (5) or
-//! a later store of this lane; all are Release and in program order after the copy. ∎
+//! (`last[i]` is the end of the lane's group before, which precedes R), so had (b) read one of them, the bound would be at most R.start.
+//! So (b) read (5) or a later store of this lane; all are Release and in program order after the copy. ∎
 //!
 //! *Claim*: the bound is a group boundary: `tail` only ever holds boundaries, and so do (1) and (3). ∎
 //!

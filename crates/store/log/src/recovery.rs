@@ -252,8 +252,8 @@ impl Reader {
         Ok(if GroupHeader::verify(group, log_id, lsn) { Ok(header) } else { Err("checksum mismatch") })
     }
 
-    /// Whether a whole group stands at `lsn` whose epoch the control file does not know. An epoch is in the control file before it is in any
-    /// group, so the control file has gone back: it was lost and restored from a copy, or the device lost what it had flushed.
+    /// Whether a whole group stands at `lsn` whose epoch the control file does not know. An epoch is in the control file before it is in
+    /// any group, so the control file has gone back: it was lost and restored from a copy, or the device lost what it had flushed.
     fn is_of_later_start(&mut self, lsn: Lsn) -> Result<bool> {
         let known = std::mem::replace(&mut self.epochs.last, u32::MAX);
         let start = std::mem::replace(&mut self.epochs.last_start, Lsn::MAX);

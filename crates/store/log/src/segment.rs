@@ -1,7 +1,7 @@
 //! Segment files: named, found, made ahead of need, and recycled.
 //!
-//! `clearway-<number>.log` holds stream bytes [number * data_bytes, (number + 1) * data_bytes). A segment gets its name only when it is whole:
-//! zero-written to its full length (so that syncing data never commits file-size or extent metadata), headed and synced. A segment
+//! `clearway-<number>.log` holds stream bytes [number * data_bytes, (number + 1) * data_bytes). A segment gets its name only when it is
+//! whole: zero-written to its full length (so that syncing data never commits file-size or extent metadata), headed and synced. A segment
 //! wholly below the checkpoint becomes a spare under its old name; a spare gets a new header, is synced, and then renamed. So
 //! every file at or above the checkpoint's number is valid, and their numbers have no gap: anything else is damage.
 //!
@@ -169,8 +169,8 @@ impl Segments {
         state.live.front().expect("a log has a segment").number * self.data_bytes
     }
 
-    /// Makes the first segment of a new log. What an unfinished creation left is removed: a first segment in which nothing was ever logged. If there is
-    /// more, the control file was lost: `Corrupt`.
+    /// Makes the first segment of a new log. What an unfinished creation left is removed: a first segment in which nothing was ever
+    /// logged. If there is more, the control file was lost: `Corrupt`.
     pub fn create(directory: &Directory, log_id: u64, data_bytes: u64) -> Result<()> {
         for name in directory.list()? {
             let Some(number) = number_of(&name) else { continue };

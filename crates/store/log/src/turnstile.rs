@@ -103,7 +103,8 @@ impl Turnstile {
     /// Takes the turn, or sleeps until a round has finished. `lsn` was not yet what `want` asks for at a look after `turn`.
     pub fn enter(&self, turn: u32, lsn: Lsn, want: Want) -> Entered {
         if turn & RUNNING == 0 {
-            // Acquire: pairs with Release in `finish`; a leader sees the files as the last leader left them. Failure: somebody else took it.
+            // Acquire: pairs with Release in `finish`; a leader sees the files as the last leader left them. Failure: somebody else took
+            // it.
             return match self.round.turn.compare_exchange(turn, turn | RUNNING, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => Entered::Leader,
                 Err(_) => Entered::Again { slept: None },

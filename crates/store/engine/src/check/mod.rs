@@ -102,7 +102,8 @@ impl fmt::Display for Report {
         }
         write!(
             f,
-            "{} problems, {} trees, {} pages allocated, {} of them leaked by crashes, {} undo records, {} open transactions, \
+            "{} problems, {} trees, {} pages allocated, {} of them leaked by crashes, {} undo records, {} open \
+             transactions, \
              {} of them prepared",
             self.problem_count,
             self.trees.len(),

@@ -13,9 +13,9 @@
 //! `page LSN` is the end of the log group that last changed the page: redo skips what is not newer.
 //!
 //! A page whose tree id has [`ENCRYPTED`] stands in files with its bytes from [`SEALED_AT`] on encrypted, under page id and LSN
-//! ([`cipher::Keys::seal_page`]): in the data file, the doublewrite file and wherever else it goes from the pool. `crc32` is of the bytes as
-//! they stand in the file, so that who only looks for damage needs no key; `stamp` tells the key ([`cipher::Keys::stamp`]), so that another one is
-//! not taken for it. In memory, and of plain pages, it is 0. The pages of an encrypted table's
+//! ([`cipher::Keys::seal_page`]): in the data file, the doublewrite file and wherever else it goes from the pool. `crc32` is of the bytes
+//! as they stand in the file, so that who only looks for damage needs no key; `stamp` tells the key ([`cipher::Keys::stamp`]), so that
+//! another one is not taken for it. In memory, and of plain pages, it is 0. The pages of an encrypted table's
 //! trees have the flag from their making; an undo page gets it with the first record of such a tree, and loses it with its next life.
 
 pub mod node;

@@ -470,7 +470,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn behaves_like_a_sorted_map(ops in prop::collection::vec((0u8..4, prop::collection::vec(0u8..3, 0..12), 0usize..600), 1..300)) {
+        fn behaves_like_a_sorted_map(
+            ops in prop::collection::vec((0u8..4, prop::collection::vec(0u8..3, 0..12), 0usize..600), 1..300),
+        ) {
             let mut page = vec![0; PAGE_BYTES];
             let (lower, upper): (&[u8], &[u8]) = (b"\x00\x00a", b"\x00\x00z");
             NodeMut(&mut page).format(7, 1, 0, Some(lower), Some(upper));
@@ -483,7 +485,10 @@ mod tests {
                 match op {
                     0 | 1 if insert(&mut page, &key, &value) => { model.insert(key, value); },
                     2 if equal => { NodeMut(&mut page).remove(i); model.remove(&key); },
-                    3 if equal && Node(&page).fits_value(i, len) => { NodeMut(&mut page).replace_value(i, &value); model.insert(key, value); },
+                    3 if equal && Node(&page).fits_value(i, len) => {
+                        NodeMut(&mut page).replace_value(i, &value);
+                        model.insert(key, value);
+                    }
                     _ => {}
                 }
             }
@@ -498,7 +503,10 @@ mod tests {
         }
 
         #[test]
-        fn torn_pages_never_panic(mut bytes in prop::collection::vec(any::<u8>(), PAGE_BYTES), key in prop::collection::vec(any::<u8>(), 0..20)) {
+        fn torn_pages_never_panic(
+            mut bytes in prop::collection::vec(any::<u8>(), PAGE_BYTES),
+            key in prop::collection::vec(any::<u8>(), 0..20),
+        ) {
             bytes[4] = 3 + (bytes[4] & 1);
             let node = Node(&bytes);
             let _ = node.search(&key);
@@ -510,7 +518,10 @@ mod tests {
         }
 
         #[test]
-        fn separators_separate(a in prop::collection::vec(any::<u8>(), 0..8), b in prop::collection::vec(any::<u8>(), 0..8)) {
+        fn separators_separate(
+            a in prop::collection::vec(any::<u8>(), 0..8),
+            b in prop::collection::vec(any::<u8>(), 0..8),
+        ) {
             prop_assume!(a != b);
             let (left, right) = if a < b { (a, b) } else { (b, a) };
             let s = separator(&left, &right);

@@ -83,7 +83,8 @@ impl Pool {
     }
 
     /// Frames for neighbouring pages that nobody needs yet, up to `count`: of pages that go for them, else free ones beyond half of
-    /// what is kept free. Frames that are filled together stand side by side in the replacer's queue, so that the neighbours will go together.
+    /// what is kept free. Frames that are filled together stand side by side in the replacer's queue, so that the neighbours will go
+    /// together.
     pub(super) fn frames_ahead(&self, count: usize) -> Vec<u32> {
         let mut frames = Vec::new();
         if !self.has_fresh_frames() && self.free.count() <= self.free_target() {
@@ -162,7 +163,8 @@ impl Pool {
             if began.elapsed() > PATIENCE {
                 let seconds = PATIENCE.as_secs();
                 return Err(Error::Io(format!(
-                    "no buffer pool page could be evicted for {seconds} seconds: the pool is too small or the disk does not take writes"
+                    "no buffer pool page could be evicted for {seconds} seconds: the pool is too small or the disk \
+                     does not take writes"
                 )));
             }
             if blocking::is_interrupted() {

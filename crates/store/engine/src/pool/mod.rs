@@ -372,7 +372,8 @@ impl Pool {
         Ok(Exclusive { pool: self, id, changed: false })
     }
 
-    /// For redo: as [`Pool::exclusive`]; the inner error says why this page's bytes cannot be had, the outer one concerns no page in particular.
+    /// For redo: as [`Pool::exclusive`]; the inner error says why this page's bytes cannot be had, the outer one concerns no page in
+    /// particular.
     pub fn exclusive_unless_damaged(&self, id: PageId) -> Result<Result<Exclusive<'_>>> {
         self.check_range(id)?;
         while self.meta(id).latch.exclusive().is_err() {

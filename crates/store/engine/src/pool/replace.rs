@@ -18,8 +18,8 @@
 //! round: the first time they are marked, the next time those still marked become old again. (Compare S3-FIFO, Yang et
 //! al., SOSP 2023.)
 //!
-//! A mark is a state of the page's latch, so reading a page that is not marked writes nothing. A page that was read ahead is marked from the
-//! beginning, which tells whether anybody has used it since; that alone does not evict it.
+//! A mark is a state of the page's latch, so reading a page that is not marked writes nothing. A page that was read ahead is marked from
+//! the beginning, which tells whether anybody has used it since; that alone does not evict it.
 
 use super::{PageMeta, Pool};
 use crate::page::PageId;

@@ -1,5 +1,6 @@
 //! What can be changed about the buffer pool while the server runs: MySQL's variables, by their names without `innodb_`.
 
+/// The fields are the variables.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PoolSettings {
     /// Pages a second that the cleaner writes in the background, and the most it writes under pressure.

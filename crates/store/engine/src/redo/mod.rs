@@ -9,12 +9,13 @@
 //!
 //! *An op reads and writes the bytes of its own page and nothing else* ([`Op::apply`]): an image, a split, a freed page and its next
 //! life are ops on one page each, and the map that says who owns it is another page with ops of its own. So what becomes of a
-//! page depends on its own ops in their order, and the order of ops on different pages shows in no byte. One thread applies all ops of a page in a
-//! batch, in the order of the log, and a batch begins when the one before it is done, so the order of a page's ops is the log's. The page's
+//! page depends on its own ops in their order, and the order of ops on different pages shows in no byte. One thread applies all ops of a
+//! page in a batch, in the order of the log, and a batch begins when the one before it is done, so the order of a page's ops is the
+//! log's. The page's
 //! LSN says which of them it has seen. A group is atomic because the log ends with a whole group, and nobody looks at pages before the end.
 //!
-//! Written on the way, when memory gets scarce, a page carries the LSN up to which it was redone: a crash during recovery begins anew at the same
-//! checkpoint.
+//! Written on the way, when memory gets scarce, a page carries the LSN up to which it was redone: a crash during recovery begins anew at
+//! the same checkpoint.
 //!
 //! # Memory
 //!
@@ -24,11 +25,13 @@
 //! # Pages that cannot be read
 //!
 //! A damaged page must not keep everything else from opening: its ops are skipped, and it is *lost* up to the end of the last group that
-//! was skipped. From then on [`Pool`] refuses what it reads of the page as long as its LSN is below that, however whole it looks: a device that gives
-//! back the old bytes later must not bring back old rows. Checkpoints carry the list on, for they pass the groups that were skipped. A page that is
-//! made anew, by an image later in the log or by its next owner, has a higher LSN and so is no longer lost.
+//! was skipped. From then on [`Pool`] refuses what it reads of the page as long as its LSN is below that, however whole it looks: a
+//! device that gives back the old bytes later must not bring back old rows. Checkpoints carry the list on, for they pass the groups that
+//! were skipped. A
+//! page that is made anew, by an image later in the log or by its next owner, has a higher LSN and so is no longer lost.
 //!
-//! Not every page can be lost: without the maps, the dictionary's root, the undo directory, or undo that a rollback may need, the start fails.
+//! Not every page can be lost: without the maps, the dictionary's root, the undo directory, or undo that a rollback may need, the start
+//! fails.
 
 use crate::events;
 use crate::mtr::Op;

@@ -14,7 +14,8 @@
 //! Freed pages of trees that live on, and undo pages that were purged, are zeros from their next write on (`Pool::seal`). What was free
 //! when the first key was made is distrusted: [`super::units::Units::distrust`].
 //!
-//! Trees are taken together, and not more often than every [`REST`], since the log and the doublewrite file are overwritten for all of them.
+//! Trees are taken together, and not more often than every [`REST`], since the log and the doublewrite file are overwritten for all of
+//! them.
 
 use super::map::{self, Map, group_of};
 use super::{DOOMED, UNIT_PAGES, map_page};
@@ -287,8 +288,8 @@ impl Core {
         Ok(())
     }
 
-    /// Makes the log go past its segments with bytes of a former life, and past the block of what was logged so far. Returns where it has to
-    /// be needed from so that all of that can be overwritten.
+    /// Makes the log go past its segments with bytes of a former life, and past the block of what was logged so far. Returns where it has
+    /// to be needed from so that all of that can be overwritten.
     fn pass_worn_log(&self, tree: Tree) -> Result<Lsn> {
         let worn = self.log.begin_overwriting();
         let end = worn.max(self.log.tail_lsn() + Log::OVERWRITTEN_BEHIND);

@@ -42,7 +42,8 @@ impl Reclaim {
         Reclaim { aged_at: Some(core.log.tail_lsn()), overwriting: Overwriting::default() }
     }
 
-    /// One round: frees a tree, goes on with overwriting others, punches a run of units, makes room. False: there is nothing more to do now.
+    /// One round: frees a tree, goes on with overwriting others, punches a run of units, makes room. False: there is nothing more to do
+    /// now.
     pub fn round(&mut self, core: &Core) -> Result<bool> {
         let freed = core.free_next_tree()?;
         let overwritten = self.overwriting.round(core)?;

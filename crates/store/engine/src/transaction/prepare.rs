@@ -8,8 +8,8 @@
 //!              then it is undone as others are
 //! ```
 //! A start finds a transaction open whose last undo record is a Prepare that stands: that one is prepared, its rows are locked, and it
-//! waits for whoever decides ([`Engine::take_prepared`]). All others are rolled back. Undo lies in pages, so a transaction that stays prepared
-//! for days keeps neither the log nor checkpoints; purge passes everybody's history but its own.
+//! waits for whoever decides ([`Engine::take_prepared`]). All others are rolled back. Undo lies in pages, so a transaction that stays
+//! prepared for days keeps neither the log nor checkpoints; purge passes everybody's history but its own.
 //!
 //! What is committed in the same group as the decision is that of a second transaction: a replica's position stands behind the
 //! source's XA PREPARE while the rows of that are nobody's to see.
@@ -169,8 +169,9 @@ impl Transaction {
         Ok(end)
     }
 
-    /// Decides what becomes of a prepared transaction, in one log group with the commit of this one and its events. Nobody may be told before
-    /// [`Transaction::await_durable`] has returned. After an error nothing has changed but that this transaction was rolled back. What of
+    /// Decides what becomes of a prepared transaction, in one log group with the commit of this one and its events. Nobody may be told
+    /// before [`Transaction::await_durable`] has returned. After an error nothing has changed but that this transaction was rolled back.
+    /// What of
     /// a rollback cannot be undone now is undone in the background.
     pub fn decide(&mut self, prepared: Prepared, decision: Decision) -> std::result::Result<(), Box<Undecided>> {
         assert!(self.active, "what decides is a transaction of its own");

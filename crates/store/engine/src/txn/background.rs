@@ -236,8 +236,8 @@ impl Core {
         }
     }
 
-    /// Writes the end of a transaction that has undo records, with the events of a commit, and publishes its outcome; there is room for it in
-    /// the log. Returns
+    /// Writes the end of a transaction that has undo records, with the events of a commit, and publishes its outcome; there is room for
+    /// it in the log. Returns
     /// the LSN at the end of its last group.
     pub fn end_transaction(
         &self,

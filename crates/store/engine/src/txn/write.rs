@@ -38,6 +38,23 @@ enum Change<'a> {
     },
 }
 
+impl<'a> Change<'a> {
+    /// The header and the row that the entry gets by transaction `trx`.
+    #[inline]
+    fn stored(self, trx: u64, old_header: Header, old_row: &'a [u8]) -> (Header, &'a [u8]) {
+        match self {
+            Change::Insert { row, has_long } | Change::Update { row, has_long } | Change::Load { row, has_long } => {
+                let header = Header::new(trx);
+                (if has_long { header.with_long() } else { header }, row)
+            }
+            Change::Delete => {
+                let header = Header::new(trx).deleted();
+                (if old_header.has_long() { header.with_long() } else { header }, old_row)
+            }
+        }
+    }
+}
+
 /// What an attempt on the latched leaf came to.
 enum Attempt {
     Done,
@@ -269,14 +286,12 @@ impl Transaction {
 
         let stored = if equal { Some(node.value(slot).expect(TRUSTED)) } else { None };
         let old = stored.map(|value| without_spare(value).expect(TRUSTED));
-        let mut old_header = Header(0);
-        if let Some(value) = old {
-            old_header = Header::read(value);
-            if old_header.trx() != self.trx
-                && let Status::Open(holder) = core.system.status(old_header.trx())
-            {
-                return Ok(Attempt::WaitFor { holder, trx: old_header.trx() });
-            }
+        let old_header = old.map_or(Header(0), Header::read);
+        if old.is_some()
+            && old_header.trx() != self.trx
+            && let Status::Open(holder) = core.system.status(old_header.trx())
+        {
+            return Ok(Attempt::WaitFor { holder, trx: old_header.trx() });
         }
         let live = old.is_some() && !old_header.is_deleted();
         let load = matches!(change, Change::Load { .. });
@@ -296,73 +311,19 @@ impl Transaction {
             return Err(Error::RowChanged);
         }
         if !insert && !live {
-            return Err(Error::Corrupt(format!(
-                "tree {}: the entry to change is not there: an index does not agree with its table",
-                tree.id
-            )));
+            return Err(no_entry(tree));
         }
 
-        let old_row = old.map_or(&[][..], |value| &value[value_at..]);
-        let old_roll_ptr =
-            if old.is_some() && tree.kind == TreeKind::Clustered { get_u64(old.unwrap_or_default(), 8) } else { 0 };
-        let (header, row) = match change {
-            Change::Insert { row, has_long } | Change::Update { row, has_long } | Change::Load { row, has_long } => {
-                let header = Header::new(self.trx);
-                (if has_long { header.with_long() } else { header }, row)
-            }
-            Change::Delete => {
-                let header = Header::new(self.trx).deleted();
-                (if old_header.has_long() { header.with_long() } else { header }, old_row)
-            }
-        };
-        if load {
+        let before = Before::read(old, old_header, tree.kind, value_at);
+        let (header, row) = change.stored(self.trx, old_header, before.row);
+        if let Change::Load { row, .. } = change {
             assert!(old.is_none(), "a tree that is loaded has no deletions");
-            if !node.fits(key.len(), value_at + row.len()) {
-                return Ok(Attempt::Split(key.len() + value_at + row.len()));
-            }
-            // Relaxed: a setting that orders nothing.
-            let percent = core.fill_factor.load(Ordering::Relaxed);
-            if slot == node.len()
-                && node.upper_fence().expect(TRUSTED).is_none()
-                && is_filled(node, tree.kind, key.len() + value_at + row.len(), percent)
-            {
-                // More than it has room for: a new leaf behind it.
-                return Ok(Attempt::Split(node.free() + 1));
-            }
-            let mut value = vec![0; value_at];
-            put_u64(&mut value, 0, header.0);
-            value.extend_from_slice(row);
-            let prefix = node.prefix_len();
-            let mut mtr = Mtr::new();
-            mtr.insert(&mut leaf, slot, &key[prefix..], &value);
-            mtr.commit(&core.log, &mut [&mut leaf]);
-            return Ok(Attempt::Done);
+            return Ok(put_loaded(core, &mut leaf, slot, tree, key, header, row));
         }
+        let dropped = before.dropped_references(header, row)?;
         // What the old row has in common with the new one need not be kept.
-        let (prefix, suffix) = common_ends(old_row, row);
-        let dropped = if old_header.has_long() && !matches!(change, Change::Delete) {
-            let kept = overflow::references(header, row)?;
-            let mut dropped = overflow::references(old_header, old_row)?.to_vec();
-            dropped.retain(|reference| !kept.contains(reference));
-            dropped
-        } else {
-            Vec::new()
-        };
-        let record = Record {
-            kind: if old.is_some() { Kind::Update } else { Kind::Insert },
-            secondary: tree.kind == TreeKind::Secondary,
-            tree: tree.id,
-            root: tree.root,
-            trx: self.trx,
-            header: old_header.0,
-            roll_ptr: old_roll_ptr,
-            prefix,
-            suffix,
-            key,
-            data: if old.is_some() { &old_row[prefix..old_row.len() - suffix] } else { &[] },
-            dropped: &dropped,
-        };
-        record.encode(&mut self.record);
+        let (prefix, suffix) = common_ends(before.row, row);
+        before.record(tree, self.trx, key, (prefix, suffix), &dropped).encode(&mut self.record);
 
         let bytes = value_at + row.len();
         // A shorter row leaves what it does not need for the longer one's return: see [`crate::version`].
@@ -388,7 +349,7 @@ impl Transaction {
             return Ok(Attempt::ExtendUndo);
         }
 
-        let (is_new, old_len, prefix_len) = (old.is_none(), old_row.len(), node.prefix_len());
+        let (is_new, old_len, prefix_len) = (old.is_none(), before.row.len(), node.prefix_len());
         // A deletion keeps the row where it is and sets words only.
         let (row, len) = match change {
             Change::Insert { row, .. } | Change::Update { row, .. } | Change::Load { row, .. } => (row, row.len()),
@@ -400,20 +361,12 @@ impl Transaction {
         put_u64(&mut words, 0, header.stored(spare.unwrap_or(0)));
         put_u64(&mut words, 8, roll_ptr);
         let words = &words[..value_at];
-        if is_new {
-            let value = [words, row].concat();
-            mtr.insert(&mut leaf, slot, &key[prefix_len..], &value);
-        } else if let Some(spare) = spare {
-            mtr.patch(&mut leaf, slot, 0, words);
-            let suffix = if len == old_len { suffix.min(row.len()) } else { 0 };
-            mtr.patch(&mut leaf, slot, value_at + prefix, row.get(prefix..row.len() - suffix).unwrap_or_default());
-            if len != old_len && spare > 0 {
-                let (tail, tail_len) = spare_tail(spare);
-                mtr.patch(&mut leaf, slot, value_at + len + spare - tail_len, &tail[..tail_len]);
+        match spare {
+            _ if is_new => mtr.insert(&mut leaf, slot, &key[prefix_len..], &[words, row].concat()),
+            Some(spare) => {
+                patch_value(&mut mtr, &mut leaf, slot, words, Patch { row, len, old_len, prefix, suffix, spare });
             }
-        } else {
-            let value = [words, row].concat();
-            mtr.replace(&mut leaf, slot, &value);
+            None => mtr.replace(&mut leaf, slot, &[words, row].concat()),
         }
         mtr.commit(&core.log, &mut [&mut leaf, &mut undo_page]);
         drop((leaf, undo_page));
@@ -442,5 +395,130 @@ impl Core {
             mtr.commit(&self.log, &mut [leaf]);
         }
         found
+    }
+}
+
+#[cold]
+fn no_entry(tree: Tree) -> Error {
+    Error::Corrupt(format!(
+        "tree {}: the entry to change is not there: an index does not agree with its table",
+        tree.id
+    ))
+}
+
+/// Puts an entry that is loaded into the leaf, without an undo record.
+fn put_loaded(
+    core: &Core,
+    leaf: &mut Exclusive<'_>,
+    slot: usize,
+    tree: Tree,
+    key: &[u8],
+    header: Header,
+    row: &[u8],
+) -> Attempt {
+    let node = Node(leaf.bytes());
+    let value_at = if tree.kind == TreeKind::Clustered { ROW_AT } else { PAYLOAD_AT };
+    let bytes = key.len() + value_at + row.len();
+    if !node.fits(key.len(), value_at + row.len()) {
+        return Attempt::Split(bytes);
+    }
+    // Relaxed: a setting that orders nothing.
+    let percent = core.fill_factor.load(Ordering::Relaxed);
+    if slot == node.len() && node.upper_fence().expect(TRUSTED).is_none() && is_filled(node, tree.kind, bytes, percent)
+    {
+        // More than it has room for: a new leaf behind it.
+        return Attempt::Split(node.free() + 1);
+    }
+    let mut value = vec![0; value_at];
+    put_u64(&mut value, 0, header.0);
+    value.extend_from_slice(row);
+    let prefix = node.prefix_len();
+    let mut mtr = Mtr::new();
+    mtr.insert(leaf, slot, &key[prefix..], &value);
+    mtr.commit(&core.log, &mut [leaf]);
+    Attempt::Done
+}
+
+/// An entry as it was; without `exists`, all is empty.
+struct Before<'a> {
+    exists: bool,
+    header: Header,
+    roll_ptr: u64,
+    row: &'a [u8],
+}
+
+impl<'a> Before<'a> {
+    #[inline]
+    fn read(value: Option<&'a [u8]>, header: Header, kind: TreeKind, value_at: usize) -> Before<'a> {
+        let roll_ptr = match value {
+            Some(value) if kind == TreeKind::Clustered => get_u64(value, 8),
+            _ => 0,
+        };
+        Before { exists: value.is_some(), header, roll_ptr, row: value.map_or(&[][..], |value| &value[value_at..]) }
+    }
+
+    /// Long values that it has and the new row has not. A deletion keeps them.
+    #[inline]
+    fn dropped_references(&self, header: Header, row: &[u8]) -> Result<Vec<LongReference>> {
+        if !self.header.has_long() || header.is_deleted() {
+            return Ok(Vec::new());
+        }
+        let kept = overflow::references(header, row)?;
+        let mut dropped = overflow::references(self.header, self.row)?.to_vec();
+        dropped.retain(|reference| !kept.contains(reference));
+        Ok(dropped)
+    }
+
+    /// The undo record that brings it back. The row keeps so many bytes at its ends (`kept`) and loses the references `dropped`.
+    #[inline]
+    fn record(
+        &self,
+        tree: Tree,
+        trx: u64,
+        key: &'a [u8],
+        kept: (usize, usize),
+        dropped: &'a [LongReference],
+    ) -> Record<'a> {
+        let (prefix, suffix) = kept;
+        Record {
+            kind: if self.exists { Kind::Update } else { Kind::Insert },
+            secondary: tree.kind == TreeKind::Secondary,
+            tree: tree.id,
+            root: tree.root,
+            trx,
+            header: self.header.0,
+            roll_ptr: self.roll_ptr,
+            prefix,
+            suffix,
+            key,
+            data: if self.exists { &self.row[prefix..self.row.len() - suffix] } else { &[] },
+            dropped,
+        }
+    }
+}
+
+/// A row that takes the place of one that is not shorter.
+struct Patch<'a> {
+    /// Empty: it stays, and only the words in front of it change.
+    row: &'a [u8],
+    len: usize,
+    old_len: usize,
+    /// Bytes at both ends that the rows have in common.
+    prefix: usize,
+    suffix: usize,
+    /// Bytes behind the row that it does not need.
+    spare: usize,
+}
+
+#[inline]
+fn patch_value(mtr: &mut Mtr, leaf: &mut Exclusive<'_>, slot: usize, words: &[u8], patch: Patch<'_>) {
+    let Patch { row, len, old_len, prefix, suffix, spare } = patch;
+    let value_at = words.len();
+    mtr.patch(leaf, slot, 0, words);
+    let suffix = if len == old_len { suffix.min(row.len()) } else { 0 };
+    mtr.patch(leaf, slot, value_at + prefix, row.get(prefix..row.len() - suffix).unwrap_or_default());
+    if len != old_len && spare > 0 {
+        let (tail, tail_len) = spare_tail(spare);
+        mtr.patch(leaf, slot, value_at + len + spare - tail_len, &tail[..tail_len]);
     }
 }

@@ -28,8 +28,8 @@ mod shrink;
 /// Seeds that every test run takes.
 const SEEDS: std::ops::Range<u64> = 0..150;
 
-/// Seeds that found a defect, before it was mended or when its mend was taken back, and what it was. With small groups of pages, and as long
-/// as runs draw their numbers as they do.
+/// Seeds that found a defect, before it was mended or when its mend was taken back, and what it was. With small groups of pages, and as
+/// long as runs draw their numbers as they do.
 #[cfg(small_groups)]
 const FOUND: &[(u64, &str)] = &[
     (4, "a length of the data file that the log does not know is trusted"),

@@ -22,8 +22,8 @@ pub fn bytes((version, len): Row) -> Vec<u8> {
 pub const LONG: usize = 3800;
 const MARK: u64 = 1 << 63;
 
-/// The long values of a row: one that follows from its version, and one from its length alone, so that a change to another version of the same
-/// length may keep it.
+/// The long values of a row: one that follows from its version, and one from its length alone, so that a change to another version of the
+/// same length may keep it.
 pub fn long_values((version, len): Row) -> [Vec<u8>; 2] {
     let own = len * 2 / 3;
     [bytes((version, own)), bytes((len as u64, len - own))]
