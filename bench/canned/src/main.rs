@@ -25,7 +25,8 @@ const CAPABILITIES: u32 = 1 | 2 | 4 | 8 | 0x200 | 0x2000 | 0x8000 | 0x8_0000 | C
 const AUTOCOMMIT: u16 = 2;
 const CHARSET_UTF8MB4: u8 = 255;
 /// What sysbench's own `c` column looks like.
-const CELL: &[u8; 119] = b"68487932199-96439406143-93774651418-41631865787-96406072701-20604855487-25459966574-28203206787-41238978918-19503783441";
+const CELL: &[u8; 119] = b"68487932199-96439406143-93774651418-41631865787-96406072701-\
+                           20604855487-25459966574-28203206787-41238978918-19503783441";
 const VERSION: &str = "8.4.0-canned";
 
 /// A thread needs a read buffer and two frames.
@@ -188,7 +189,8 @@ impl Replies {
     }
 }
 
-/// Protocol 10 | version 0 | id (4) | salt (8) 0 | flags (2) | charset | status (2) | flags (2) | salt length | 10 zeros | salt (12) 0 | plugin 0
+/// Protocol 10 | version 0 | id (4) | salt (8) 0 | flags (2) | charset | status (2) | flags (2) | salt length | 10 zeros |
+/// salt (12) 0 | plugin 0
 fn greeting() -> Vec<u8> {
     let salt = b"abcdefghijklmnopqrst";
     let flags = CAPABILITIES.to_le_bytes();

@@ -163,7 +163,14 @@ mod tests {
     use io::faults::SimDisk;
 
     /// Written by MySQL's component.
-    const MYSQLS: &str = r#"{"version":"1.0","elements":[{"user":"","data_id":"INNODBKey-42671137-e7e4-11f1-ac59-02fc00000001-1","data_type":"AES","data":"809EDFF3B1C1786B26210CF8886732E7CCCFF4E4EC706E38E3ABADD0505DBB08","extension":[]},{"user":"me@%","data_id":"other","data_type":"SECRET","data":"00","extension":[]}]}"#;
+    const MYSQLS: &str = concat!(
+        r#"{"version":"1.0","elements":[{"user":"","#,
+        r#""data_id":"INNODBKey-42671137-e7e4-11f1-ac59-02fc00000001-1","#,
+        r#""data_type":"AES","#,
+        r#""data":"809EDFF3B1C1786B26210CF8886732E7CCCFF4E4EC706E38E3ABADD0505DBB08","extension":[]},"#,
+        r#"{"user":"me@%","data_id":"other","data_type":"SECRET","#,
+        r#""data":"00","extension":[]}]}"#,
+    );
 
     fn write(directory: &Directory, name: &str, text: &str) {
         let file = directory.open_file(name, OpenOptions { truncate: true, ..OpenOptions::CREATE }).unwrap();

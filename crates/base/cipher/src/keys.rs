@@ -52,8 +52,8 @@ impl Keys {
     }
 
     /// Encrypts part of a page. `id` and `lsn`, which stand in clear, make up the tweak: so no two pages, and no two versions of a page,
-    /// show that they have bytes in common. Were a version ever written twice with different bytes, it would show which blocks of 16 differ,
-    /// and nothing else.
+    /// show that they have bytes in common. Were a version ever written twice with different bytes, it would show which blocks of 16
+    /// differ, and nothing else.
     pub fn seal_page(&self, id: u64, lsn: u64, bytes: &mut [u8]) {
         aes::xts(&self.secrets().pages, &tweak(id, lsn), bytes, true);
     }

@@ -65,8 +65,8 @@ pub struct KeyringStatus {
 impl Vault {
     /// Reads the keyring's configuration, the keyring, and the data keys, as far as they are there.
     ///
-    /// Errors: [`Error::NoKeyring`], [`Error::NoMasterKey`] when there are data keys and they cannot be unwrapped: nothing that is encrypted
-    /// can be read then; [`Error::Damaged`]; [`Error::Io`].
+    /// Errors: [`Error::NoKeyring`], [`Error::NoMasterKey`] when there are data keys and they cannot be unwrapped: nothing that is
+    /// encrypted can be read then; [`Error::Damaged`]; [`Error::Io`].
     pub fn open(directory: &Directory) -> Result<Vault> {
         let config = KeyringConfig::load(directory)?;
         keyring::remove_unfinished(directory, FILE_NAME)?;

@@ -12,8 +12,8 @@ pub trait Destination: Send + Sync {
     /// Writes a piece; a file is made by the first one.
     fn write_at(&self, file: &str, bytes: &[u8], offset: u64) -> Result<()>;
 
-    /// The file is whole: it gets this length, zeros where nothing was written, and is durable. `solid`: the zeros take room, so that whoever
-    /// writes there later does not run out of it.
+    /// The file is whole: it gets this length, zeros where nothing was written, and is durable. `solid`: the zeros take room, so that
+    /// whoever writes there later does not run out of it.
     fn finish(&self, file: &str, len: u64, solid: bool) -> Result<()>;
 
     /// A file of few bytes.

@@ -13,7 +13,8 @@
 //! | [`Overlay`] | a directory that a program may write to and that stays as it is |
 //! | `faults` (feature) | plans that fail, tear or kill at the nth operation; simulated disks that lose what was not flushed |
 //!
-//! But for destinations nothing here is a trait object: without the feature `faults` an operation is the system call and a test of its result.
+//! But for destinations nothing here is a trait object: without the feature `faults` an operation is the system call and a test of its
+//! result.
 
 #![deny(unsafe_op_in_unsafe_fn)]
 

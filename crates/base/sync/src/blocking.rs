@@ -13,8 +13,9 @@
 //! # Long waits have a name and an end
 //!
 //! A thread says whom it [`serve`]s. Waits deep below a session, for a frame, a page, the log, which know of no session, say what they are
-//! for ([`waiting`]) and ask from time to time whether they should end ([`is_interrupted`]). What must not be left half done, an undo above all,
-//! is done behind a [`shield`]. Long computations that have no transaction at hand, planning above all, ask for the reason as well
+//! for ([`waiting`]) and ask from time to time whether they should end ([`is_interrupted`]). What must not be left half done, an undo
+//! above all, is done behind a [`shield`]. Long computations that have no transaction at hand, planning above all, ask for the reason as
+//! well
 //! ([`interruption`]).
 
 use std::cell::{Cell, RefCell};

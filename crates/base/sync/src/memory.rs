@@ -240,7 +240,8 @@ fn add(sum: &AtomicI64, bytes: i64) {
 fn over() -> Option<(u64, u64)> {
     // Relaxed: figures of a moment, looked at again and again.
     let (all, tracked) = (ALL.load(Ordering::Relaxed).max(0) as u64, TRACKED.load(Ordering::Relaxed).max(0) as u64);
-    let (all_max, tracked_max) = (ALL_MAX.load(Ordering::Relaxed), TRACKED_MAX.load(Ordering::Relaxed)); // Relaxed: as above
+    // Relaxed: as above.
+    let (all_max, tracked_max) = (ALL_MAX.load(Ordering::Relaxed), TRACKED_MAX.load(Ordering::Relaxed));
     if tracked > tracked_max {
         return Some((tracked_max, tracked));
     }

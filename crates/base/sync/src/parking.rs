@@ -63,7 +63,8 @@ static TABLE: [CachePadded<Bucket>; BUCKETS] =
 
 #[cfg(loom)]
 loom::lazy_static! {
-    static ref TABLE: [CachePadded<Bucket>; BUCKETS] = [CachePadded::new(Bucket { waiters: RawMutex::new(Vec::new()) })];
+    static ref TABLE: [CachePadded<Bucket>; BUCKETS] =
+        [CachePadded::new(Bucket { waiters: RawMutex::new(Vec::new()) })];
 }
 
 fn bucket(address: usize) -> &'static Bucket {

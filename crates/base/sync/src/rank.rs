@@ -136,11 +136,13 @@ mod held {
         let Some(highest) = highest else { return };
         assert!(
             highest <= rank,
-            "lock order: this thread holds a lock of rank {highest:?} and asks for one of rank {rank:?}, which must come first"
+            "lock order: this thread holds a lock of rank {highest:?} and asks for one of rank {rank:?}, which must \
+             come first"
         );
         assert!(
             highest < rank || same == SameRank::Allowed,
-            "lock order: this thread holds a lock of rank {highest:?} and asks for another of rank {rank:?} without lock_same_rank"
+            "lock order: this thread holds a lock of rank {highest:?} and asks for another of rank {rank:?} without \
+             lock_same_rank"
         );
     }
 

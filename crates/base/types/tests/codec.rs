@@ -119,6 +119,17 @@ fn order(part: &KeyPart, a: &Value<'_>, b: &Value<'_>) -> Ordering {
     if part.descending { order.reverse() } else { order }
 }
 
+/// Columns with a row of values, and columns that come later with theirs.
+fn tables_that_grow() -> impl Strategy<Value = (Vec<DataType>, Vec<Value<'static>>, Vec<DataType>, Vec<Value<'static>>)>
+{
+    let columns = (proptest::collection::vec(types(), 1..10), proptest::collection::vec(types(), 0..10));
+    columns.prop_flat_map(|(columns, added)| {
+        let values_of = |columns: &[DataType]| columns.iter().map(|t| values(*t)).collect::<Vec<_>>();
+        let (row, later) = (values_of(&columns), values_of(&added));
+        (Just(columns), row, Just(added), later)
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(20_000))]
 
@@ -163,7 +174,10 @@ proptest! {
     }
 
     #[test]
-    fn successors_bound_prefixes(key in proptest::collection::vec(prop_oneof![Just(255u8), any::<u8>()], 0..5), tail in any::<Vec<u8>>()) {
+    fn successors_bound_prefixes(
+        key in proptest::collection::vec(prop_oneof![Just(255u8), any::<u8>()], 0..5),
+        tail in any::<Vec<u8>>(),
+    ) {
         let mut next = key.clone();
         let bounded = successor(&mut next);
         prop_assert_eq!(bounded, key.iter().any(|b| *b < 255));
@@ -171,7 +185,10 @@ proptest! {
     }
 
     #[test]
-    fn collation_order_is_total(id in proptest::sample::select(COLLATIONS.iter().map(|c| c.id).collect::<Vec<_>>()), seed in any::<[u8; 18]>()) {
+    fn collation_order_is_total(
+        id in proptest::sample::select(COLLATIONS.iter().map(|c| c.id).collect::<Vec<_>>()),
+        seed in any::<[u8; 18]>(),
+    ) {
         let word = |part: &[u8]| {
             let mut out = Vec::new();
             for b in part {
@@ -213,7 +230,11 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn rows_round_trip((columns, row) in rows(), added in proptest::collection::vec(types(), 0..10), junk in any::<Vec<u8>>()) {
+    fn rows_round_trip(
+        (columns, row) in rows(),
+        added in proptest::collection::vec(types(), 0..10),
+        junk in any::<Vec<u8>>(),
+    ) {
         let layout = RowLayout::new(&columns);
         let mut out = junk.clone();
         layout.encode(&mut out, &row);
@@ -238,12 +259,7 @@ proptest! {
 
     #[test]
     fn columns_come_and_go(
-        (columns, row, added, later) in (proptest::collection::vec(types(), 1..10), proptest::collection::vec(types(), 0..10))
-            .prop_flat_map(|(columns, added)| {
-                let values_of = |columns: &[DataType]| columns.iter().map(|t| values(*t)).collect::<Vec<_>>();
-                let (row, later) = (values_of(&columns), values_of(&added));
-                (Just(columns), row, Just(added), later)
-            }),
+        (columns, row, added, later) in tables_that_grow(),
         order in Just((0..20).collect::<Vec<usize>>()).prop_shuffle(),
         dropped in proptest::collection::vec(any::<bool>(), 20),
     ) {

@@ -222,7 +222,8 @@ mod tests {
     fn mysqls_file_is_read() {
         let disk = SimDisk::mount("/sim/log-key", 1);
         let keyring = format!(
-            r#"{{"version":"1.0","elements":[{{"user":"","data_id":"MySQLReplicationKey_{UUID}_2","data_type":"AES","data":"14DE548C9EDC0475209181144C69641B43F201C76209820E8C3BDF7E95A48E2B","extension":[]}}]}}"#
+            r#"{{"version":"1.0","elements":[{{"user":"","data_id":"MySQLReplicationKey_{UUID}_2","data_type":"AES",
+            "data":"14DE548C9EDC0475209181144C69641B43F201C76209820E8C3BDF7E95A48E2B","extension":[]}}]}}"#
         );
         let vault = vault(&disk, &keyring);
         let mut header = bytes("fd62696e01013a");

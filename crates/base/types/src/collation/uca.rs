@@ -1,6 +1,6 @@
 //! The Unicode Collation Algorithm: `utf8mb4_0900_*` (DUCET 9.0.0, up to three levels, NO PAD), `utf8mb4_unicode_ci` (DUCET
-//! 4.0.0, primaries, PAD SPACE) and `utf8mb4_unicode_520_ci` (DUCET 5.2.0, likewise). Variable elements count as they stand (non-ignorable), contractions do not take
-//! part, as in MySQL's root collations, so each character weighs by itself.
+//! 4.0.0, primaries, PAD SPACE) and `utf8mb4_unicode_520_ci` (DUCET 5.2.0, likewise). Variable elements count as they stand
+//! (non-ignorable), contractions do not take part, as in MySQL's root collations, so each character weighs by itself.
 //!
 //! Table files, little-endian, made by `tools/collation_tables.py` and `tools/observe_collations.py`:
 //!
