@@ -126,7 +126,7 @@ pub struct OldPassword {
     pub hash: Vec<u8>,
 }
 
-/// One account.
+/// One account. The fields are the columns of `mysql.user`, as far as an account has them here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
     pub name: AccountName,

@@ -222,7 +222,8 @@ impl TableSpec {
         }
         if self.engine == StorageEngine::InnoDb && outgrows_page(&self.columns) {
             let what = format!(
-                "Row size too large (> {PAGE_ROW_BYTES}). Changing some columns to TEXT or BLOB may help. In current row \
+                "Row size too large (> {PAGE_ROW_BYTES}). Changing some columns to TEXT or BLOB may help. In current \
+                 row \
                  format, BLOB prefix of 0 bytes is stored inline."
             );
             return Err(SqlError::new(ER_TOO_BIG_ROWSIZE, what));

@@ -191,7 +191,8 @@ impl Reader<'_> {
                 return Err(match ends {
                     1 => format!("The value at '{}' must be greater than that of previous bucket.", at(0)),
                     _ => format!(
-                        "The lower inclusive value of bucket at '{}' must be greater than the upper inclusive value of previous bucket.",
+                        "The lower inclusive value of bucket at '{}' must be greater than the upper inclusive value \
+                         of previous bucket.",
                         at(0)
                     ),
                 });

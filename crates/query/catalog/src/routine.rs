@@ -16,7 +16,7 @@ use std::sync::{Arc, OnceLock};
 use types::codes::*;
 use types::{Result, err};
 
-/// A procedure or a function.
+/// A procedure or a function. The fields are what `information_schema.ROUTINES` shows of it.
 #[derive(Clone)]
 pub struct Routine {
     pub schema: String,
@@ -114,6 +114,7 @@ pub struct RoutineChange {
     pub comment: Option<String>,
 }
 
+/// A [`Routine`] as it is stored, with the same fields.
 #[derive(Serialize, Deserialize)]
 struct StoredRoutine {
     format: u32,

@@ -170,7 +170,7 @@ impl Schema {
     }
 }
 
-/// One version of a table's definition.
+/// One version of a table's definition. The fields are the parts and options of a CREATE TABLE.
 #[derive(Clone)]
 pub struct Table {
     /// Unique for ever; a table that is altered keeps it.

@@ -196,6 +196,7 @@ same_variants!(StoredAction, ReferenceAction, NoAction, Restrict, Cascade, SetNu
 same_variants!(StoredAlgorithm, ViewAlgorithm, Undefined, Merge, TempTable);
 same_variants!(StoredCheckOption, CheckOption, None, Local, Cascaded);
 
+/// A column as it is stored, with the fields of its definition.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct StoredColumn {
     name: String,

@@ -430,7 +430,8 @@ fn record_locks(picture: &Picture, lock: &LockInfo, trx: u64) -> String {
     let table_name = format!("{}.{}", quote_name(schema), quote_name(&table.name));
     let data = picture.lock_data(lock);
     format!(
-        "RECORD LOCKS index {} of table {table_name} trx id {trx} lock_mode {letter}{kind}{waiting}\nRecord lock: {data}\n",
+        "RECORD LOCKS index {} of table {table_name} trx id {trx} lock_mode {letter}{kind}{waiting}\nRecord lock: \
+         {data}\n",
         index.name
     )
 }
