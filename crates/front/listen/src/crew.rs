@@ -17,16 +17,16 @@
 //!
 //! These are leaders and followers ([Schmidt et al.][lf]) with one difference: the leader serves what it finds itself, and gives its
 //! office away only before it sleeps ([`sync::blocking`]), as a thread of Go's scheduler does. So a statement that waits for a
-//! lock, a flush or a page keeps nobody's COMMIT from being read, as with a thread each. A command that computes for longer than [`STALL`] is
-//! noticed by the poller thread, which makes another worker leader.
+//! lock, a flush or a page keeps nobody's COMMIT from being read, as with a thread each. A command that computes for longer than
+//! [`STALL`] is noticed by the poller thread, which makes another worker leader.
 //!
 //! # Commits
 //!
 //! An answer that rests on a commit is made before the commit is durable, and kept ([`protocol::Next::Settle`]). When the leader has
 //! served all that was ready it waits for durability, which makes another worker leader, and then sends all the answers that were
 //! kept meanwhile. So a thread sleeps once a flush and not once a commit, and a commit's locks are free while other
-//! commands of the batch run. Answers that are kept are never forgotten: who adds one looks next whether it is time to settle, and who settles does not
-//! stop, nor serve a command, before none is left, all under the mutex.
+//! commands of the batch run. Answers that are kept are never forgotten: who adds one looks next whether it is time to settle, and who
+//! settles does not stop, nor serve a command, before none is left, all under the mutex.
 //!
 //! # Turns
 //!
@@ -35,8 +35,9 @@
 //! # No command is lost
 //!
 //! [`Readiness`] is edge-triggered: it tells of bytes once, when they come. Whoever serves a connection reads until the socket was empty
-//! when asked ([`protocol::Connection::is_drained`]), so bytes that come later make a new event. An event for a connection that is being served
-//! (by a former leader) is noted in its seat, under the mutex, and whoever puts the connection back finds the note and reads again.
+//! when asked ([`protocol::Connection::is_drained`]), so bytes that come later make a new event. An event for a connection that is being
+//! served (by a former leader) is noted in its seat, under the mutex, and whoever puts the connection back finds the note and reads
+//! again.
 //!
 //! [lf]: https://www.dre.vanderbilt.edu/~schmidt/PDF/lf.pdf
 

@@ -2,8 +2,8 @@
 //!
 //! Hundreds of clients served strictly in the order in which they ask leave nothing in any cache: each command finds session,
 //! plan and client as cold as hundreds of commands can make them, and hundreds of open transactions stand in each other's way. So a
-//! connection is given a *turn* of [`COMMANDS`] commands, and no more than [`AT_ONCE`] have one at a time; the others stand in line. This is
-//! [concurrency restriction][malthusian]; InnoDB does the same with `innodb_thread_concurrency` and its tickets.
+//! connection is given a *turn* of [`COMMANDS`] commands, and no more than [`AT_ONCE`] have one at a time; the others stand in line. This
+//! is [concurrency restriction][malthusian]; InnoDB does the same with `innodb_thread_concurrency` and its tickets.
 //!
 //! What keeps it harmless:
 //! - Who has something that others may wait for, a transaction or locks, is served at once, turn or not.

@@ -113,7 +113,8 @@ pub enum LoginError {
 }
 
 impl Connection {
-    /// Greets the client and authenticates it, within `timeout` (`connect_timeout`) in all. The caller sends OK or ERR. `keys`: for caching_sha2_password over plain TCP. `offer`: what else the greeting says.
+    /// Greets the client and authenticates it, within `timeout` (`connect_timeout`) in all. The caller sends OK or ERR. `keys`: for
+    /// caching_sha2_password over plain TCP. `offer`: what else the greeting says.
     pub fn authenticate(
         &mut self,
         greeting: &Greeting<'_>,
@@ -283,7 +284,8 @@ impl Exchange<'_> {
         self.clear_password(user, reply, REQUEST_PUBLIC_KEY_SHA256)
     }
 
-    /// The password itself: as it is where the connection is secure, else under the server's key, for which the client may ask by `request`.
+    /// The password itself: as it is where the connection is secure, else under the server's key, for which the client may ask by
+    /// `request`.
     fn clear_password(&mut self, user: &str, mut reply: Vec<u8>, request: u8) -> Result<bool, LoginError> {
         let asks = reply == [request];
         let password = if self.conn.is_secure() && !asks {

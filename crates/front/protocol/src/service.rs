@@ -147,6 +147,7 @@ pub trait Service: Send + Sync + 'static {
     /// The server stops: interrupts the statements that run. New ones do not begin, since no more packets are read.
     fn interrupt(&self);
 
-    /// The connection is over, its socket closed; the session may be active, but no thread serves it. Rolls back, releases, forgets, counts Aborted_clients.
+    /// The connection is over, its socket closed; the session may be active, but no thread serves it. Rolls back, releases, forgets,
+    /// counts Aborted_clients.
     fn close(&self, session: Self::Session, by: ClosedBy);
 }

@@ -91,7 +91,8 @@ impl Changes {
                 _ => return e,
             };
             let text = format!(
-                "Could not execute {} event on table {}.{}; {}, Error_code: MY-{:06}{handler}; the event's source log {}, \
+                "Could not execute {} event on table {}.{}; {}, Error_code: MY-{:06}{handler}; the event's source log \
+                 {}, \
                  end_log_pos {}",
                 event.change.event_name(),
                 table.schema,

@@ -86,7 +86,7 @@ impl LastError {
     }
 }
 
-/// All that is told of a channel.
+/// All that is told of a channel. The fields are what SHOW REPLICA STATUS and `replication_*` tables have columns for.
 #[derive(Clone, Debug, Default)]
 pub struct Status {
     pub channel: String,

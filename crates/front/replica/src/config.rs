@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Where a channel's source is and how it is talked to.
+/// Where a channel's source is and how it is talked to. The fields are the options of CHANGE REPLICATION SOURCE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceConfig {
     pub host: String,

@@ -70,7 +70,8 @@ pub fn positions_with_auto_position() -> SqlError {
 
 pub fn auto_position_without_gtids(channel: &str) -> SqlError {
     let text = format!(
-        "CHANGE REPLICATION SOURCE TO SOURCE_AUTO_POSITION = 1 cannot be executed for channel '{channel}' because @@GLOBAL.GTID_MODE = \
+        "CHANGE REPLICATION SOURCE TO SOURCE_AUTO_POSITION = 1 cannot be executed for channel '{channel}' because \
+         @@GLOBAL.GTID_MODE = \
          OFF."
     );
     SqlError::new(ER_AUTO_POSITION_REQUIRES_GTID_MODE_NOT_OFF, text)

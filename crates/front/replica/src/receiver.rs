@@ -81,7 +81,8 @@ fn receive(channel: &Arc<Channel>) {
                 attempts += 1;
                 let retries = config.retry_count;
                 let text = format!(
-                    "Error {} to source '{}@{}:{}'. This was attempt {attempts}/{retries}, with a delay of {} seconds between \
+                    "Error {} to source '{}@{}:{}'. This was attempt {attempts}/{retries}, with a delay of {} seconds \
+                     between \
                      attempts. Message: {}",
                     if attempts == 1 { "connecting" } else { "reconnecting" },
                     config.user,
@@ -152,15 +153,18 @@ fn connect(channel: &Arc<Channel>, config: &SourceConfig) -> Result<(Connection,
     let server_id = c.value("SELECT @@GLOBAL.SERVER_ID")?.and_then(|n| n.parse::<u32>().ok()).unwrap_or(0);
     if server_id == host.server_id() {
         return Err(fatal(
-            "The replica I/O thread stops because source and replica have equal MySQL server ids; these ids must be different for \
-             replication to work (or the --replicate-same-server-id option must be used on replica but this does not always make \
+            "The replica I/O thread stops because source and replica have equal MySQL server ids; these ids must be \
+             different for \
+             replication to work (or the --replicate-same-server-id option must be used on replica but this does not \
+             always make \
              sense; please check the manual before using it).",
         ));
     }
     let uuid = if is_maria { String::new() } else { c.value("SELECT @@GLOBAL.SERVER_UUID")?.unwrap_or_default() };
     if Uuid::parse(&uuid) == Some(host.server_uuid()) {
         return Err(fatal(
-            "The replica I/O thread stops because source and replica have equal MySQL server UUIDs; these UUIDs must be different \
+            "The replica I/O thread stops because source and replica have equal MySQL server UUIDs; these UUIDs must \
+             be different \
              for replication to work.",
         ));
     }
@@ -214,7 +218,8 @@ fn agree_on_gtids(source: &str, own: u64, config: &SourceConfig) -> Result<(), S
     let ours = MODES[own as usize];
     if theirs.abs_diff(own as usize) > 2 || config.auto_position && theirs == 0 {
         return Err(fatal(format!(
-            "The replication receiver thread cannot start{} because the source has GTID_MODE = {} and this server has GTID_MODE = \
+            "The replication receiver thread cannot start{} because the source has GTID_MODE = {} and this server has \
+             GTID_MODE = \
              {ours}.",
             if config.auto_position { " in AUTO_POSITION mode" } else { "" },
             MODES[theirs]

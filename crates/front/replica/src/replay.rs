@@ -5,8 +5,8 @@
 //!   binlog.000008   ============
 //!   binlog.000009   =====|.....       to the point
 //! ```
-//! [`Plan::make`] reads all events first: what is damaged, cut short or missing, and a point that is not there, shows before anything is changed.
-//! [`replay`] then feeds them to the channel's relay log in place of a receiver.
+//! [`Plan::make`] reads all events first: what is damaged, cut short or missing, and a point that is not there, shows before anything is
+//! changed. [`replay`] then feeds them to the channel's relay log in place of a receiver.
 
 use crate::channel::{Channel, SqlState, ThreadChoice};
 use crate::config::{Position, SourceConfig};
@@ -141,7 +141,8 @@ impl Plan {
             if !missing.is_empty() {
                 let (path, what) = (path.display(), missing.to_string().replace('\n', ""));
                 return Err(format!(
-                    "'{path}' begins behind transactions that are neither in the backup nor in the files before it: {what} \
+                    "'{path}' begins behind transactions that are neither in the backup nor in the files before it: \
+                     {what} \
                      (purged, or a file is missing)"
                 ));
             }
@@ -310,7 +311,8 @@ impl Scan<'_> {
             }
             None if self.by_numbers => {
                 return Err(format!(
-                    "'{name}' has a transaction without a GTID at position {begin}: without the file that the backup ends in nobody can \
+                    "'{name}' has a transaction without a GTID at position {begin}: without the file that the backup \
+                     ends in nobody can \
                      tell whether the backup has it"
                 ));
             }

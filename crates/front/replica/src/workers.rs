@@ -147,8 +147,10 @@ impl Report {
         SqlError::new(
             e.code,
             format!(
-                "Coordinator stopped because there were error(s) in the worker(s). The most recent failure being: {failed}. See error \
-                 log and/or performance_schema.replication_applier_status_by_worker table for more details about this failure or \
+                "Coordinator stopped because there were error(s) in the worker(s). The most recent failure being: \
+                 {failed}. See error \
+                 log and/or performance_schema.replication_applier_status_by_worker table for more details about this \
+                 failure or \
                  others, if any."
             ),
         )

@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 use sync::{Mutex, Rank};
 
 /// Greets with one OK packet, answers each packet with an OK whose info is the packet; `q` quits, `w` waits to be interrupted,
-/// `s` spins until `spin` is false, `l` waits until another answer is settled, `c...` is answered once it is settled, which takes a moment each third time.
+/// `s` spins until `spin` is false, `l` waits until another answer is settled, `c...` is answered once it is settled, which takes a
+/// moment each third time.
 pub struct Echo {
     idle_limit: Duration,
     pub hang_ups: Mutex<HashMap<u32, HangUp>>,
