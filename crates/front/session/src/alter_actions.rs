@@ -16,6 +16,7 @@ use run::Outcome;
 use sql::ast::*;
 use std::sync::Arc;
 use types::codes::*;
+use types::collation::CollationId;
 use types::{Charset, Result, SqlError, SqlMode, TypeKind, err};
 
 const ONLINE_LOG_BYTES: VarId = id("innodb_online_alter_log_max_size");
@@ -219,34 +220,7 @@ impl Session {
     fn alter_action(&mut self, parsed: &Parsed, action: &AlterAction, plan: &mut AlterPlan) -> Result<()> {
         let name = |n: Name| parsed.name(n).to_string();
         match action {
-            AlterAction::AddColumns(columns, position) => {
-                let mut position = *position;
-                let mut names = plan.names();
-                names.extend(columns.iter().map(|c| name(c.name)));
-                for def in columns {
-                    let (column, keys) = self.column(parsed, def, plan.spec.default_collation, &names, false)?;
-                    if plan.spec.columns.iter().any(|c| eq_name(&c.name, &column.name)) {
-                        return Err(err!(ER_DUP_FIELDNAME, column.name));
-                    }
-                    self.add_column(&column, plan);
-                    plan.insert(parsed, column, None, position)?;
-                    for key in keys {
-                        plan.spec.keys.push(key);
-                        plan.added_key();
-                    }
-                    for check in &def.attributes.checks {
-                        let name = plan.spec.next_check_name();
-                        let check = self.check_spec(parsed, check, &names, Some(parsed.name(def.name)), name)?;
-                        if check.enforced {
-                            plan.rebuild(Work::Copy(Why::Rule));
-                        }
-                        plan.spec.checks.push(check);
-                    }
-                    if position != ColumnPosition::Last {
-                        position = ColumnPosition::After(def.name);
-                    }
-                }
-            }
+            AlterAction::AddColumns(columns, position) => self.add_columns(parsed, columns, *position, plan)?,
             AlterAction::AddKey(key) => {
                 let names = plan.names();
                 self.add_key(parsed, key, &names, &mut plan.spec)?;
@@ -273,21 +247,7 @@ impl Session {
                 }
             }
             AlterAction::ChangeColumn { old, column, position } => {
-                let at = plan.position(&name(*old))?;
-                let mut names = plan.names();
-                names[at] = name(column.name);
-                let (new, keys) = self.column(parsed, column, plan.spec.default_collation, &names, false)?;
-                plan.change_column(parsed, at, new, *position)?;
-                for key in keys {
-                    plan.spec.keys.push(key);
-                    plan.added_key();
-                }
-                for check in &column.attributes.checks {
-                    let name = plan.spec.next_check_name();
-                    let check = self.check_spec(parsed, check, &names, Some(parsed.name(column.name)), name)?;
-                    plan.spec.checks.push(check);
-                    plan.rebuild(Work::Copy(Why::Rule));
-                }
+                self.change_column(parsed, parsed.name(*old), column, *position, plan)?;
             }
             AlterAction::RenameColumn(old, new) => {
                 let at = plan.position(&name(*old))?;
@@ -313,21 +273,7 @@ impl Session {
             }
             AlterAction::ConvertCharset { charset, collation } => {
                 let to = collation_from(parsed, *charset, *collation)?.unwrap_or(plan.spec.default_collation);
-                plan.spec.default_collation = to;
-                let mut converts = false;
-                for column in &mut plan.spec.columns {
-                    let t = &mut column.data_type;
-                    if t.kind.is_text() && t.collation != to {
-                        t.kind = in_charset(t.kind, t.collation.charset(), to.charset());
-                        t.collation = to;
-                        column.histogram.take_if(|h| h.domain == Domain::String);
-                        converts = true;
-                    }
-                }
-                match converts {
-                    true => plan.rebuild(RETYPED),
-                    false => plan.needs(Work::Inplace),
-                }
+                convert_columns(plan, to);
             }
             AlterAction::Force => {
                 plan.columns = true;
@@ -359,6 +305,69 @@ impl Session {
             AlterAction::Secondary(_) => {
                 return Err(err!(ER_SECONDARY_ENGINE, "No secondary engine defined"));
             }
+        }
+        Ok(())
+    }
+
+    /// ADD COLUMN of one or several, from `position` on.
+    fn add_columns(
+        &mut self,
+        parsed: &Parsed,
+        columns: &[ColumnDef],
+        mut position: ColumnPosition,
+        plan: &mut AlterPlan,
+    ) -> Result<()> {
+        let mut names = plan.names();
+        names.extend(columns.iter().map(|c| parsed.name(c.name).to_string()));
+        for def in columns {
+            let (column, keys) = self.column(parsed, def, plan.spec.default_collation, &names, false)?;
+            if plan.spec.columns.iter().any(|c| eq_name(&c.name, &column.name)) {
+                return Err(err!(ER_DUP_FIELDNAME, column.name));
+            }
+            self.add_column(&column, plan);
+            plan.insert(parsed, column, None, position)?;
+            for key in keys {
+                plan.spec.keys.push(key);
+                plan.added_key();
+            }
+            for check in &def.attributes.checks {
+                let name = plan.spec.next_check_name();
+                let check = self.check_spec(parsed, check, &names, Some(parsed.name(def.name)), name)?;
+                if check.enforced {
+                    plan.rebuild(Work::Copy(Why::Rule));
+                }
+                plan.spec.checks.push(check);
+            }
+            if position != ColumnPosition::Last {
+                position = ColumnPosition::After(def.name);
+            }
+        }
+        Ok(())
+    }
+
+    /// CHANGE, MODIFY: column `old` as `column` defines it.
+    fn change_column(
+        &mut self,
+        parsed: &Parsed,
+        old: &str,
+        column: &ColumnDef,
+        position: ColumnPosition,
+        plan: &mut AlterPlan,
+    ) -> Result<()> {
+        let at = plan.position(old)?;
+        let mut names = plan.names();
+        names[at] = parsed.name(column.name).to_string();
+        let (new, keys) = self.column(parsed, column, plan.spec.default_collation, &names, false)?;
+        plan.change_column(parsed, at, new, position)?;
+        for key in keys {
+            plan.spec.keys.push(key);
+            plan.added_key();
+        }
+        for check in &column.attributes.checks {
+            let name = plan.spec.next_check_name();
+            let check = self.check_spec(parsed, check, &names, Some(parsed.name(column.name)), name)?;
+            plan.spec.checks.push(check);
+            plan.rebuild(Work::Copy(Why::Rule));
         }
         Ok(())
     }
@@ -395,5 +404,24 @@ pub(crate) fn maintains_partitions(alter: &AlterTable) -> Option<&'static str> {
             ["analyze", "check", "optimize", "repair"].contains(&verb).then_some(verb)
         }
         _ => None,
+    }
+}
+
+/// CONVERT TO CHARACTER SET: of all columns of text, and of those to come.
+fn convert_columns(plan: &mut AlterPlan, to: CollationId) {
+    plan.spec.default_collation = to;
+    let mut converts = false;
+    for column in &mut plan.spec.columns {
+        let t = &mut column.data_type;
+        if t.kind.is_text() && t.collation != to {
+            t.kind = in_charset(t.kind, t.collation.charset(), to.charset());
+            t.collation = to;
+            column.histogram.take_if(|h| h.domain == Domain::String);
+            converts = true;
+        }
+    }
+    match converts {
+        true => plan.rebuild(RETYPED),
+        false => plan.needs(Work::Inplace),
     }
 }

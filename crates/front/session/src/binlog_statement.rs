@@ -4,7 +4,8 @@
 //!   BINLOG 'FORMAT_DESCRIPTION'           how the events that follow are protected, until the next one
 //!   BEGIN, BINLOG 'TABLE_MAP, ROWS ...'   changes in the session's own transaction; statements come as what they are
 //! ```
-//! Rows are written as a replica writes them ([`Targets`]): by key, without a plan. In this server's binary log they are rows of this session.
+//! Rows are written as a replica writes them ([`Targets`]): by key, without a plan. In this server's binary log they are rows of this
+//! session.
 
 use crate::command::Session;
 use crate::needs::Action;

@@ -6,9 +6,10 @@
 //!   REDO COPY   the binary log's file in use, then the log to its end     binlog::Binlog::copy_to, engine::Backup::finish
 //!   FILE SYNC   the last file, by which it is a data directory
 //! ```
-//! What the copy stands for is told by `performance_schema.clone_status` when it is done: the place in the binary log and the GTIDs of all that
-//! is in it. A copy that fails is removed, and it fails when the client is gone. The server's identity, its keys and its variables stay behind: a
-//! server started from the copy is another one.
+//! What the copy stands for is told by `performance_schema.clone_status` when it is done: the place in the binary log and the GTIDs of
+//! all that is in it. A copy that fails is removed, and it fails when the client is gone. The server's identity, its keys and its
+//! variables stay
+//! behind: a server started from the copy is another one.
 //!
 //! COM_CLONE is MySQL's command, what is said in it is not: a request ([`backup::Request`]), answered by packets of a zero and a frame
 //! ([`backup::Frame`]), and EOF.

@@ -1,7 +1,9 @@
 //! CLONE INSTANCE FROM user@host:port: a copy of another Clearway, into a directory or in place of this server's own data.
 //!
-//! In place it is put beside the data ([`backup::CLONE_FOLDER`]), and the server ends with error 3707: nobody here starts it again. Its next start
-//! takes the copy, and `performance_schema.clone_status` then says what it stands for. The server keeps its identity, its options and its files of keys.
+//! In place it is put beside the data ([`backup::CLONE_FOLDER`]), and the server ends with error 3707: nobody here starts it again. Its
+//! next start takes the copy, and `performance_schema.clone_status` then says what it stands for. The server keeps its identity, its
+//! options and its
+//! files of keys.
 
 use crate::binary_log::LOG_BIN;
 use crate::clone::{BANDWIDTH_MAX, DATADIR, SERVER_UUID, clone_error, make_directories};

@@ -479,22 +479,7 @@ impl Session {
     /// Commands other than the hot two.
     fn rare(&mut self, command: Command<'_>, out: &mut Output) -> Result<Done> {
         let io = |r: std::io::Result<()>| r.map(|()| Done::Answered).map_err(|_| gone());
-        // What is prepared is looked at statement by statement.
-        let is_harmless = matches!(
-            command,
-            Command::Ping | Command::StmtPrepare { .. } | Command::StmtClose { .. } | Command::StmtSendLongData { .. }
-        );
-        if !is_harmless {
-            self.refresh_access()?;
-            self.refuse_expired()?;
-        }
-        if let Some(kind) = kind_of_command(&command) {
-            observe::increment(self.com(kind));
-        }
-        let (name, argument) = name_of_command(&command);
-        if !name.is_empty() {
-            self.log_administration(name, argument);
-        }
+        self.note_command(&command)?;
         match command {
             Command::Ping => {
                 self.ok(out, &Outcome::default())?;
@@ -512,16 +497,7 @@ impl Session {
             Command::FieldList { table, .. } => self.field_list(table, out),
             Command::Statistics => {
                 self.entry.doing(Doing::Statistics, self.state.clock_us);
-                let uptime = observe::clock::uptime_s();
-                let questions = observe::sum(Counter::Questions);
-                let average = questions as f64 / uptime.max(1) as f64;
-                let text = format!(
-                    "Uptime: {uptime}  Threads: {}  Questions: {questions}  Slow queries: {}  Opens: 0  Flush tables: 0  \
-                     Open tables: 0  Queries per second avg: {average:.3}",
-                    self.server.processes.connected(),
-                    observe::sum(Counter::SlowQueries),
-                );
-                io(out.statistics(&text))
+                io(out.statistics(&self.statistics()))
             }
             Command::ProcessKill { id } => {
                 self.refresh_access()?;
@@ -590,6 +566,40 @@ impl Session {
             }
             _ => Err(unknown_command()),
         }
+    }
+
+    /// Counts and logs a command, unless the account's state forbids it.
+    fn note_command(&mut self, command: &Command<'_>) -> Result<()> {
+        // What is prepared is looked at statement by statement.
+        let is_harmless = matches!(
+            command,
+            Command::Ping | Command::StmtPrepare { .. } | Command::StmtClose { .. } | Command::StmtSendLongData { .. }
+        );
+        if !is_harmless {
+            self.refresh_access()?;
+            self.refuse_expired()?;
+        }
+        if let Some(kind) = kind_of_command(command) {
+            observe::increment(self.com(kind));
+        }
+        let (name, argument) = name_of_command(command);
+        if !name.is_empty() {
+            self.log_administration(name, argument);
+        }
+        Ok(())
+    }
+
+    /// The line that COM_STATISTICS answers with.
+    fn statistics(&self) -> String {
+        let uptime = observe::clock::uptime_s();
+        let questions = observe::sum(Counter::Questions);
+        let average = questions as f64 / uptime.max(1) as f64;
+        format!(
+            "Uptime: {uptime}  Threads: {}  Questions: {questions}  Slow queries: {}  Opens: 0  Flush tables: 0  \
+             Open tables: 0  Queries per second avg: {average:.3}",
+            self.server.processes.connected(),
+            observe::sum(Counter::SlowQueries),
+        )
     }
 
     /// COM_DEBUG: what runs and what has been counted, for the error log.

@@ -1,5 +1,5 @@
-//! Statements that the executor does not run: transactions, USE, SET, KILL, prepared statements by name, and data
-//! definition, translated from the tree to crate `catalog`'s specifications.
+//! Statements that the executor does not run, and data definition, translated from the tree to crate `catalog`'s
+//! specifications.
 
 use crate::alter_actions::maintains_partitions;
 use crate::binary_log::{LoggedAs, Reads};
@@ -11,7 +11,6 @@ use crate::needs::Action;
 use crate::run::REPLANS_MAX;
 use crate::state::State;
 use crate::variables::{VarId, id};
-use catalog::ddl::SchemaChange;
 use catalog::schema::eq_name;
 use catalog::{Ddl, Index, KeyKind, Pin, Table, TableName, TableSpec, Version};
 use engine::Isolation;
@@ -164,324 +163,6 @@ impl Session {
         };
     }
 
-    /// Statements that answer OK: what it says.
-    pub(crate) fn obey_quietly(&mut self, parsed: &Parsed) -> Result<(Outcome, Done)> {
-        let plain = || Ok((Outcome::default(), Done::Answered));
-        let affected = |rows| Ok((Outcome { affected_rows: rows, ..Outcome::default() }, Done::Answered));
-        match &parsed.statement {
-            Statement::Begin { consistent_snapshot, access } => {
-                self.begin(*consistent_snapshot, *access)?;
-                plain()
-            }
-            Statement::Commit(completion) => {
-                let release = self.complete(true, *completion)?;
-                Ok((Outcome::default(), if release { Done::Close } else { Done::Answered }))
-            }
-            Statement::Rollback(completion) => {
-                let release = self.complete(false, *completion)?;
-                Ok((Outcome::default(), if release { Done::Close } else { Done::Answered }))
-            }
-            Statement::Savepoint(name) => {
-                self.savepoint(parsed.name(*name))?;
-                plain()
-            }
-            Statement::RollbackTo(name) => {
-                self.rollback_to(parsed.name(*name))?;
-                plain()
-            }
-            Statement::ReleaseSavepoint(name) => {
-                self.release_savepoint(parsed.name(*name))?;
-                plain()
-            }
-            Statement::Use(name) => {
-                self.use_database(parsed.name(*name))?;
-                plain()
-            }
-            Statement::Set(items) => {
-                self.set(parsed, items)?;
-                plain()
-            }
-            Statement::Kill { query, id } => {
-                let text = behind_last_word(parsed.source());
-                let (value, _) = self.evaluate(parsed, *id, text)?;
-                let id = match value {
-                    Value::Int(n) if n >= 0 => n as u64,
-                    Value::UInt(n) => n,
-                    _ => return Err(err!(ER_NO_SUCH_THREAD, value.to_i64())),
-                };
-                self.kill(id, *query)?;
-                if *query && id == u64::from(self.state.id) {
-                    return Err(err!(ER_QUERY_INTERRUPTED));
-                }
-                plain()
-            }
-            Statement::Prepare { name, from } => {
-                let text = match from {
-                    PrepareSource::Text(s) => parsed.bytes(*s).to_vec(),
-                    PrepareSource::UserVar(variable) => {
-                        let (value, t) = self.state.user_variable(parsed.name(*variable));
-                        let mut text = Vec::new();
-                        match value {
-                            Value::Null => text.extend_from_slice(b"NULL"),
-                            value => value.write_text(&t, &mut text),
-                        }
-                        text
-                    }
-                };
-                self.prepare_named(parsed.name(*name), &text)?;
-                self.tracking.state();
-                Ok((Outcome { info: "Statement prepared".to_string(), ..Outcome::default() }, Done::Answered))
-            }
-            Statement::Deallocate(name) => {
-                self.deallocate(parsed.name(*name))?;
-                self.tracking.state();
-                plain()
-            }
-            Statement::Shutdown => {
-                self.need(Action::Shutdown)?;
-                Ok((Outcome::default(), Done::Close))
-            }
-            Statement::Restart => {
-                self.need(Action::Shutdown)?;
-                Err(err!(ER_RESTART_SERVER_FAILED, "mysqld is not managed by supervisor process"))
-            }
-            Statement::Flush(flush) => {
-                self.flush(parsed, flush)?;
-                plain()
-            }
-            Statement::LockTables(tables) => {
-                self.lock_tables(parsed, tables)?;
-                plain()
-            }
-            Statement::UnlockTables => {
-                self.unlock_tables()?;
-                plain()
-            }
-            Statement::ReloadTls { channel, rolls_back } => {
-                self.reload_tls(channel.map(|name| parsed.name(name)), *rolls_back)?;
-                plain()
-            }
-            Statement::RotateBinlogKey => {
-                self.rotate_binlog_key()?;
-                plain()
-            }
-            Statement::RotateMasterKey => {
-                self.rotate_master_key()?;
-                plain()
-            }
-            Statement::ReloadKeyring => {
-                self.reload_keyring()?;
-                plain()
-            }
-            Statement::LockInstance => {
-                self.lock_instance()?;
-                plain()
-            }
-            Statement::UnlockInstance => {
-                self.unlock_instance()?;
-                plain()
-            }
-            Statement::CreateDatabase(create) => affected(self.create_database(parsed, create)?),
-            Statement::AlterDatabase(alter) => {
-                let name = self.schema_of(parsed, alter.name)?;
-                self.need_in(Action::AlterSchema, &name)?;
-                self.refuse_system_schema(&name)?;
-                if self.server.catalog.current().schema(&name).is_none() {
-                    return Err(err!(ER_NO_SUCH_DB, name));
-                }
-                let collation = self.schema_collation(parsed, &alter.options)?;
-                let encrypts = self.schema_encryption(parsed, &alter.options)?;
-                let change = SchemaChange { collation, encrypts, read_only: alter.options.read_only };
-                self.define(|ddl| ddl.alter_schema(&name, change))?;
-                affected(1)
-            }
-            Statement::DropDatabase { if_exists, name } => {
-                let name = parsed.name(*name).to_string();
-                self.need_in(Action::DropSchema, &name)?;
-                self.refuse_system_schema(&name)?;
-                let dropped = match self.define(|ddl| ddl.drop_schema(&name)) {
-                    Err(e) if e.code == ER_DB_DROP_EXISTS && *if_exists => {
-                        self.state.warn("Note", ER_DB_DROP_EXISTS, e.message);
-                        0
-                    }
-                    other => other?,
-                };
-                if self.state.database.as_deref() == Some(&name) {
-                    self.state.database = None;
-                    self.tracking.schema();
-                }
-                affected(dropped)
-            }
-            Statement::CreateTable(create) => {
-                let outcome = self.create_table(parsed, create)?;
-                Ok((outcome, Done::Answered))
-            }
-            Statement::DropTable { temporary, if_exists, names } => {
-                self.drop_tables(parsed, *temporary, *if_exists, names)?;
-                plain()
-            }
-            Statement::RenameTable(pairs) => {
-                let mut names = Vec::new();
-                for (from, to) in pairs {
-                    let (from, to) = (self.object(parsed, *from)?, self.object(parsed, *to)?);
-                    self.need_on(Action::RenameFrom, &from.0, &from.1)?;
-                    self.need_on(Action::RenameTo, &to.0, &to.1)?;
-                    names.push((from, to));
-                }
-                names.iter().try_for_each(|(from, to)| self.may_move((&from.0, &from.1), &to.0))?;
-                self.define(|ddl| {
-                    names.iter().try_for_each(|(f, t)| ddl.rename_table((&f.0, &f.1), (&t.0, &t.1)).map(drop))
-                })?;
-                plain()
-            }
-            Statement::TruncateTable(name) => {
-                let (schema, table) = self.object(parsed, *name)?;
-                self.need_on_shared(Action::TruncateTable, &schema, &table)?;
-                if schema.eq_ignore_ascii_case("performance_schema") && self.empty_figures(&table)? {
-                    return plain();
-                }
-                if schema == "mysql" && self.empty_log(&table)? {
-                    return plain();
-                }
-                self.refuse_read_only(&schema, &table)?;
-                // A view has no rows of its own: as if it were not there.
-                if self.dictionary().table(&schema, &table).is_some_and(|t| t.view.is_some()) {
-                    return Err(self.missing_or_unlocked(err!(ER_NO_SUCH_TABLE, schema, table)));
-                }
-                if self.is_temporary(&schema, &table) {
-                    self.commit_all()?;
-                    self.check_access_mode()?;
-                    self.define_temporary(|ddl, _| ddl.truncate_table(&schema, &table).map(drop))?;
-                } else {
-                    self.define(|ddl| ddl.truncate_table(&schema, &table).map(drop))?;
-                }
-                plain()
-            }
-            Statement::CreateIndex(create) => {
-                let (schema, table) = self.object(parsed, create.table)?;
-                self.need_on_shared(Action::ChangeIndex, &schema, &table)?;
-                let outcome = self.alter(&schema, &table, |session, old, plan| {
-                    let names = plan.names();
-                    let key = session.key_spec(parsed, &create.index, &names, &mut plan.spec)?;
-                    plan.spec.keys.push(key);
-                    plan.added_key();
-                    plan.obey(old, create.algorithm, create.lock)
-                })?;
-                Ok((outcome, Done::Answered))
-            }
-            Statement::DropIndex(drop) => {
-                let (schema, table) = self.object(parsed, drop.table)?;
-                self.need_on_shared(Action::ChangeIndex, &schema, &table)?;
-                let outcome = self.alter(&schema, &table, |_, old, plan| {
-                    plan.drop_index(parsed.name(drop.name))?;
-                    plan.obey(old, drop.algorithm, drop.lock)
-                })?;
-                Ok((outcome, Done::Answered))
-            }
-            Statement::CreateView(create) => {
-                self.create_view(parsed, create)?;
-                plain()
-            }
-            Statement::DropView { if_exists, names } => {
-                self.drop_views(parsed, *if_exists, names)?;
-                plain()
-            }
-            Statement::CreateRoutine(create) => {
-                self.create_routine(parsed, create)?;
-                plain()
-            }
-            Statement::AlterRoutine(alter) => {
-                self.alter_routine(parsed, alter)?;
-                plain()
-            }
-            Statement::DropProgram { kind: ProgramKind::Procedure, if_exists, name } => {
-                self.drop_routine(parsed, false, *if_exists, *name)?;
-                plain()
-            }
-            Statement::DropProgram { kind: ProgramKind::Function, if_exists, name } => {
-                self.drop_routine(parsed, true, *if_exists, *name)?;
-                plain()
-            }
-            Statement::DropProgram { kind, if_exists, name } => {
-                self.missing_program(parsed, *kind, *if_exists, *name)?;
-                plain()
-            }
-            Statement::AlterTable(alter) => {
-                let outcome = self.alter_table(parsed, alter)?;
-                Ok((outcome, Done::Answered))
-            }
-            Statement::CreateUser(_)
-            | Statement::AlterUser(_)
-            | Statement::DropUser { .. }
-            | Statement::RenameUser(_)
-            | Statement::Grant(_)
-            | Statement::Revoke(_)
-            | Statement::SetPassword(_)
-            | Statement::CreateRole { .. }
-            | Statement::DropRole { .. }
-            | Statement::SetDefaultRole { .. } => {
-                self.commit_all()?;
-                self.change_accounts(parsed)?;
-                plain()
-            }
-            Statement::SetRole(selection) => {
-                self.set_role(parsed, selection)?;
-                plain()
-            }
-            Statement::Reset(what) => {
-                if what.iter().any(|reset| !matches!(reset, Reset::Persist { .. })) {
-                    self.commit_all()?;
-                }
-                for reset in what {
-                    match reset {
-                        Reset::Persist { if_exists, name } => self.reset_persist(parsed, *name, *if_exists)?,
-                        Reset::BinaryLogs { to } => self.reset_binary_logs(*to)?,
-                        Reset::Replica { all, channel } => self.reset_replica(parsed, *all, *channel)?,
-                    }
-                }
-                plain()
-            }
-            Statement::Server(statement) => {
-                self.foreign_server(parsed, statement)?;
-                affected(1)
-            }
-            Statement::Binlog(events) => {
-                self.binlog_statement(parsed.bytes(*events))?;
-                plain()
-            }
-            Statement::PurgeLogs(purge) => {
-                self.purge_binary_logs(parsed, *purge)?;
-                plain()
-            }
-            Statement::CloneLocal(directory) => {
-                self.clone_local(parsed, *directory)?;
-                plain()
-            }
-            Statement::CloneInstance(clone) => {
-                self.clone_instance(parsed, clone)?;
-                plain()
-            }
-            Statement::Extension(statement) => {
-                self.extension(parsed, statement)?;
-                plain()
-            }
-            Statement::Absent(what) => {
-                self.absent(parsed, what)?;
-                plain()
-            }
-            Statement::Replica(statement) => {
-                self.replica_statement(parsed, statement)?;
-                plain()
-            }
-            Statement::Xa(xa) => {
-                self.xa(parsed, *xa)?;
-                plain()
-            }
-            Statement::Unsupported(what) => Err(unsupported(what.what)),
-            other => Err(unsupported(statement_words(other))),
-        }
-    }
-
     /// The passwords that RANDOM PASSWORD has thought up.
     fn send_generated(&mut self, out: &mut Output) -> Result<Done> {
         let text = |s: String| Value::Bytes(s.into_bytes().into());
@@ -500,7 +181,7 @@ impl Session {
     }
 
     /// TRUNCATE TABLE of a table of `performance_schema`: what it shows is counted anew. False: that table's is not.
-    fn empty_figures(&mut self, table: &str) -> Result<bool> {
+    pub(crate) fn empty_figures(&mut self, table: &str) -> Result<bool> {
         const HOSTS: &str = "host_cache";
         const COMPRESSION: &str = "binary_log_transaction_compression_stats";
         if ![HOSTS, COMPRESSION].iter().any(|name| table.eq_ignore_ascii_case(name)) {
@@ -568,7 +249,7 @@ impl Session {
         Ok(result)
     }
 
-    fn schema_collation(&self, parsed: &Parsed, options: &DatabaseOptions) -> Result<Option<CollationId>> {
+    pub(crate) fn schema_collation(&self, parsed: &Parsed, options: &DatabaseOptions) -> Result<Option<CollationId>> {
         declared_collation(parsed, &options.charsets)
     }
 
@@ -584,7 +265,7 @@ impl Session {
         Ok(())
     }
 
-    fn create_database(&mut self, parsed: &Parsed, create: &CreateDatabase) -> Result<u64> {
+    pub(crate) fn create_database(&mut self, parsed: &Parsed, create: &CreateDatabase) -> Result<u64> {
         let name = parsed.name(create.name).to_string();
         self.need_in(Action::CreateSchema, &name)?;
         self.refuse_system_schema(&name)?;
@@ -651,7 +332,7 @@ impl Session {
         Ok(())
     }
 
-    fn create_table(&mut self, parsed: &Parsed, create: &CreateTable) -> Result<Outcome> {
+    pub(crate) fn create_table(&mut self, parsed: &Parsed, create: &CreateTable) -> Result<Outcome> {
         if create.partitioning.is_some() {
             return Err(unsupported("PARTITION BY"));
         }
@@ -801,7 +482,13 @@ impl Session {
         Ok(())
     }
 
-    fn drop_tables(&mut self, parsed: &Parsed, temporary: bool, if_exists: bool, names: &[ObjectName]) -> Result<()> {
+    pub(crate) fn drop_tables(
+        &mut self,
+        parsed: &Parsed,
+        temporary: bool,
+        if_exists: bool,
+        names: &[ObjectName],
+    ) -> Result<()> {
         if temporary {
             self.check_access_mode()?;
         }
@@ -909,7 +596,7 @@ fn found_it_done(statement: &Statement) -> bool {
 }
 
 /// The expression of KILL: what follows its last keyword.
-fn behind_last_word(source: &[u8]) -> &[u8] {
+pub(crate) fn behind_last_word(source: &[u8]) -> &[u8] {
     let mut lexer = Lexer::new(source, sql::SqlMode::default());
     lexer.next_token();
     let second = lexer.next_token();
@@ -919,7 +606,7 @@ fn behind_last_word(source: &[u8]) -> &[u8] {
 }
 
 /// What error 1235 calls a statement that is parsed and not executed.
-fn statement_words(statement: &Statement) -> &'static str {
+pub(crate) fn statement_words(statement: &Statement) -> &'static str {
     match statement {
         Statement::TableMaintenance(_) => "table maintenance statements",
         Statement::Restart => "RESTART",

@@ -342,7 +342,8 @@ impl Dump<'_> {
             let first = self.binlog.file_name(self.began.0);
             let (last, at) = (self.binlog.file_name(self.reader.number()), self.reader.offset());
             return Err(fatal(format!(
-                "A replica with the same server_uuid/server_id as this replica has connected to the source; the first event \
+                "A replica with the same server_uuid/server_id as this replica has connected to the source; the first \
+                 event \
                  '{first}' at {}, the last event read from '{last}' at {at}, the last byte read from '{last}' at {at}.",
                 self.began.1
             )));

@@ -284,14 +284,18 @@ impl Gtids {
         const MANUAL: &str = "on all servers. See the Manual for details";
         let numbers = self.numbers.lock();
         if mode == MODE_ON && numbers.anonymous > 0 {
-            let why = "there are ongoing, anonymous transactions. Before setting @@GLOBAL.GTID_MODE = ON, wait until SHOW STATUS LIKE \
-                       'ANONYMOUS_TRANSACTION_COUNT' shows zero on all servers. Then wait for all existing, anonymous transactions to \
+            let why = "there are ongoing, anonymous transactions. Before setting @@GLOBAL.GTID_MODE = ON, wait until \
+                       SHOW STATUS LIKE \
+                       'ANONYMOUS_TRANSACTION_COUNT' shows zero on all servers. Then wait for all existing, anonymous \
+                       transactions to \
                        replicate to all replicas, and then execute SET @@GLOBAL.GTID_MODE = ON";
             return Err(err!(ER_CANT_SET_GTID_MODE, "ON", format!("{why} {MANUAL}")));
         }
         if mode == MODE_OFF && !numbers.owned.is_empty() {
-            let why = "there are ongoing transactions that have a GTID. Before you set @@GLOBAL.GTID_MODE = OFF, wait until SELECT \
-                       @@GLOBAL.GTID_OWNED is empty on all servers. Then wait for all GTID-transactions to replicate to all servers, and \
+            let why = "there are ongoing transactions that have a GTID. Before you set @@GLOBAL.GTID_MODE = OFF, wait \
+                       until SELECT \
+                       @@GLOBAL.GTID_OWNED is empty on all servers. Then wait for all GTID-transactions to replicate \
+                       to all servers, and \
                        then execute SET @@GLOBAL.GTID_MODE = OFF";
             return Err(err!(ER_CANT_SET_GTID_MODE, "OFF", format!("{why} {MANUAL}")));
         }
@@ -590,7 +594,8 @@ impl Session {
             return self.need(Action::SetReplicationSession);
         }
         let may = self.need(Action::TagGtids).and_then(|()| self.need(Action::SetReplicationSession));
-        const NEEDED: &str = "the TRANSACTION_GTID_TAG and at least one of the: SYSTEM_VARIABLES_ADMIN, SESSION_VARIABLES_ADMIN or REPLICATION_APPLIER";
+        const NEEDED: &str = "the TRANSACTION_GTID_TAG and at least one of the: SYSTEM_VARIABLES_ADMIN, \
+                              SESSION_VARIABLES_ADMIN or REPLICATION_APPLIER";
         may.map_err(|_| err!(ER_SPECIFIC_ACCESS_DENIED, NEEDED))
     }
 

@@ -50,6 +50,7 @@ mod logs;
 mod maintain;
 pub mod memory;
 mod needs;
+mod ok_statements;
 pub mod panics;
 pub mod persist;
 mod prepared;

@@ -732,7 +732,8 @@ impl Session {
         self.state.clear_conditions();
     }
 
-    /// Ends the transaction of a source with its changes and the position behind it; durable only after [`engine::Transaction::await_durable`].
+    /// Ends the transaction of a source with its changes and the position behind it; durable only after
+    /// [`engine::Transaction::await_durable`].
     fn commit_applied(&mut self, kind: LoggedAs) -> Result<()> {
         self.begin_if_needed();
         let applied = self.state.applied.as_deref().expect("an applier's session has it");

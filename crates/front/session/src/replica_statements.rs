@@ -177,8 +177,10 @@ impl Session {
         if !config.password.is_empty() && !config.ssl && config.password != before.password {
             let note = "Sending passwords in plain text without SSL/TLS is extremely insecure.".to_string();
             self.state.warn("Note", ER_INSECURE_PLAIN_TEXT, note);
-            let note = "Storing MySQL user name or password information in the connection metadata repository is not secure and is \
-                        therefore not recommended. Please consider using the USER and PASSWORD connection options for START REPLICA; \
+            let note = "Storing MySQL user name or password information in the connection metadata repository is not \
+                        secure and is \
+                        therefore not recommended. Please consider using the USER and PASSWORD connection options for \
+                        START REPLICA; \
                         see the 'START REPLICA Syntax' in the MySQL Manual for more information."
                 .to_string();
             self.state.warn("Note", ER_INSECURE_CHANGE_SOURCE, note);

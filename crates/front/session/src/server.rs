@@ -186,18 +186,7 @@ impl Server {
         };
         let emptied = if settings.goes_on { None } else { Some(&mut emptied as Emptied<'_>) };
         let catalog = Catalog::open_telling(&engine, inspect::system_schemas(), emptied)?;
-        let stored = catalog.load_entries(Kind::Account)?;
-        let directory = match stored.into_iter().find(|(name, _)| name == ACCOUNTS_ENTRY) {
-            Some((_, bytes)) => Directory::from_bytes(&bytes).map_err(|_| {
-                SqlError::new(ER_INDEX_CORRUPT, "Index dictionary is corrupted: the accounts can not be read")
-            })?,
-            None => {
-                let directory = Directory::bootstrap(&first_password());
-                let mut tx = Transaction::new(&engine).map_err(catalog::error::from_engine)?;
-                store_accounts(&catalog, &mut tx, &directory, |_| Ok(()))?;
-                directory
-            }
-        };
+        let directory = stored_accounts(&engine, &catalog, first_password)?;
         let logs = Logs::new(&globals, &settings.datadir, log_heading(&globals))?;
         let server = Arc::new(Server {
             binlog: settings.binlog,
@@ -250,20 +239,7 @@ impl Server {
         server.apply_policy(&server.globals.load())?;
         server.load_prepared()?;
         server.load_channels()?;
-        let gauge = |name: &str, read: fn(&Server) -> u64| {
-            let server: Weak<Server> = Arc::downgrade(&server);
-            observe::register_gauge(name, move || server.upgrade().map_or(0, |s| read(&s)));
-        };
-        gauge("Threads_connected", |s| s.processes.connected());
-        gauge("Threads_running", |s| s.processes.running());
-        // Relaxed: a figure for the reader.
-        gauge("Prepared_stmt_count", |s| s.prepared.load(Ordering::Relaxed) as u64);
-        gauge("Uptime_since_flush_status", |s| {
-            // Relaxed: a figure for the reader.
-            observe::clock::uptime_s().saturating_sub(s.status_flushed_s.load(Ordering::Relaxed))
-        });
-        observe::register_gauge("Global_connection_memory", sync::memory::tracked);
-        observe::register_gauge("Uptime", observe::clock::uptime_s);
+        register_gauges(&server);
         let told = Arc::downgrade(&server);
         server
             .engine
@@ -637,4 +613,41 @@ impl Service for Sessions {
             session.close(by);
         }
     }
+}
+
+/// The accounts of the dictionary; where it has none yet, root with the first password.
+fn stored_accounts(
+    engine: &Arc<Engine>,
+    catalog: &Catalog,
+    first_password: impl FnOnce() -> String,
+) -> Result<Directory> {
+    let stored = catalog.load_entries(Kind::Account)?;
+    Ok(match stored.into_iter().find(|(name, _)| name == ACCOUNTS_ENTRY) {
+        Some((_, bytes)) => Directory::from_bytes(&bytes).map_err(|_| {
+            SqlError::new(ER_INDEX_CORRUPT, "Index dictionary is corrupted: the accounts can not be read")
+        })?,
+        None => {
+            let directory = Directory::bootstrap(&first_password());
+            let mut tx = Transaction::new(engine).map_err(catalog::error::from_engine)?;
+            store_accounts(catalog, &mut tx, &directory, |_| Ok(()))?;
+            directory
+        }
+    })
+}
+
+fn register_gauges(server: &Arc<Server>) {
+    let gauge = |name: &str, read: fn(&Server) -> u64| {
+        let server: Weak<Server> = Arc::downgrade(server);
+        observe::register_gauge(name, move || server.upgrade().map_or(0, |s| read(&s)));
+    };
+    gauge("Threads_connected", |s| s.processes.connected());
+    gauge("Threads_running", |s| s.processes.running());
+    // Relaxed: a figure for the reader.
+    gauge("Prepared_stmt_count", |s| s.prepared.load(Ordering::Relaxed) as u64);
+    gauge("Uptime_since_flush_status", |s| {
+        // Relaxed: a figure for the reader.
+        observe::clock::uptime_s().saturating_sub(s.status_flushed_s.load(Ordering::Relaxed))
+    });
+    observe::register_gauge("Global_connection_memory", sync::memory::tracked);
+    observe::register_gauge("Uptime", observe::clock::uptime_s);
 }

@@ -23,7 +23,7 @@ use crate::variables::{
     self, Access, Extension, Globals, Kind, Origin, Scope, SetBy, VARIABLES, Val, VarId, id, isolation_of,
 };
 use expr::Env;
-use sql::ast::{AccessMode, Expr, IsolationLevel, Name, Parsed, SetItem, VarScope};
+use sql::ast::{AccessMode, Expr, ExprId, IsolationLevel, Name, Parsed, SetItem, Str, VarScope};
 use std::borrow::Cow;
 use std::time::Duration;
 use types::charset::Charset;
@@ -122,19 +122,7 @@ impl Session {
                 Change::User(parsed.name(*name).to_string(), value, t)
             }
             SetItem::Names { charset, collation } => {
-                let text = |s| String::from_utf8_lossy(parsed.bytes(s)).into_owned();
-                let collation = match (charset.map(text), collation.map(text)) {
-                    (None, None) => CollationId::UTF8MB4_0900_AI_CI,
-                    (None, Some(collation)) => collation_named(&collation)?,
-                    (Some(charset), None) => CollationId::default_of(charset_named(&charset)?),
-                    (Some(charset), Some(collation)) => {
-                        let (set, found) = (charset_named(&charset)?, collation_named(&collation)?);
-                        if found.charset() != set {
-                            return Err(err!(ER_COLLATION_CHARSET_MISMATCH, collation, charset));
-                        }
-                        found
-                    }
-                };
+                let collation = collation_of_names(parsed, *charset, *collation)?;
                 may_be_client(collation.charset())?;
                 Change::Names(collation)
             }
@@ -158,126 +146,161 @@ impl Session {
             SetItem::SystemVar { scope, base, name, value } => {
                 let name = variable_name(parsed, *base, *name);
                 let (id, global) = settable(&self.server.globals.load(), &name, *scope)?;
-                let variable = &VARIABLES[id as usize];
-                let only_persists = *scope == VarScope::PersistOnly;
-                match (only_persists, global) {
-                    (true, _) => self.need(Action::PersistOnly).map_err(|_| persist::not_persistable())?,
-                    (_, true) => {
-                        self.need(Action::SetGlobal)?;
-                        self.may_set_global(variable.name)?;
-                    }
-                    // Its value says what it needs: `may_set_gtid`.
-                    _ if id == GTID_NEXT => {}
-                    _ => self.may_set_session(variable.name)?,
-                }
-                if let Some((code, message)) = variable.deprecated() {
-                    self.state.warn("Warning", code, message);
-                }
-                let new = match value {
-                    None if matches!(
-                        id,
-                        INSERT_ID | PSEUDO_THREAD_ID | LAST_INSERT_ID | IDENTITY | RAND_SEED1 | RAND_SEED2
-                    ) =>
-                    {
-                        return Err(err!(ER_NO_DEFAULT, variable.name));
-                    }
-                    None if global || variable.scope == Scope::Session => variable.default_value(),
-                    None => self.server.globals.load().get(id).clone(),
-                    Some(value) => {
-                        let (value, _) = self.evaluate(parsed, *value, text)?;
-                        let value = by_number(variable, value);
-                        // Of the strict modes, this one alone.
-                        let strict = self.state.sql_mode.has(SqlMode::STRICT_ALL_TABLES)
-                            || variable.extension() == Some(Extension::ConnectionControl);
-                        let mut warnings = Vec::new();
-                        let checked = match variable.kind {
-                            Kind::Flags(_) if global => {
-                                variable.check_flags(&value, self.server.globals.load().get(id))?
-                            }
-                            Kind::Flags(_) => variable.check_flags(&value, self.state.vars.get(id))?,
-                            _ => variable.check(&value, strict, &mut |w| warnings.push(w))?,
-                        };
-                        for warning in warnings {
-                            self.state.warn("Warning", ER_TRUNCATED_WRONG_VALUE, warning);
-                        }
-                        checked
-                    }
-                };
-                self.may_set_encryption(id, global, &new)?;
-                if id == EXPLICIT_DEFAULTS && new == Val::Bool(false) {
-                    let text = format!("'{}' is deprecated and will be removed in a future release.", variable.name);
-                    self.state.warn("Warning", ER_WARN_DEPRECATED_SYNTAX, text);
-                }
-                if id == RESTRICT_FK {
-                    let (code, why) = match new {
-                        Val::Bool(true) => (ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT, ""),
-                        _ => (
-                            ER_WARN_DEPRECATED_WITH_NOTE,
-                            " Foreign key referring to non-unique or partial keys is unsafe and may break replication.",
-                        ),
-                    };
-                    let name = variable.name;
-                    let text = format!("'{name}' is deprecated and will be removed in a future release.{why}");
-                    self.state.warn("Warning", code, text);
-                }
-                let new = match logs::checked(id, new.clone(), &self.server.datadir) {
-                    Some(stored) => stored,
-                    None => return Err(variable.cannot(&variable.print(&new))),
-                };
-                if !tls::is_possible(id, &new) {
-                    return Err(variable.cannot(&variable.print(&new)));
-                }
-                if matches!(variable.kind, Kind::SqlMode) && SqlMode(new.uint()).is_half_strict() {
-                    let text = "'NO_ZERO_DATE', 'NO_ZERO_IN_DATE' and 'ERROR_FOR_DIVISION_BY_ZERO' sql modes should be \
-                                used with strict mode. They will be merged with strict mode in a future release.";
-                    self.state.warn("Warning", ER_SQL_MODE_MERGED, text.to_string());
-                }
-                if id == MANDATORY_ROLES {
-                    self.need(Action::SetMandatoryRoles)?;
-                    let roles = role_list(new.text()).map_err(|_| variable.cannot(&variable.print(&new)))?;
-                    self.may_be_mandatory(&roles)?;
-                }
-                if id == SQL_LOG_BIN && (self.tx.is_active() || self.transaction.explicit) {
-                    return Err(err!(ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_SQL_LOG_BIN));
-                }
-                self.may_set_gtid(id, &new)?;
-                tracking::may_set(id, &new)?;
-                if id == RESULTSET_METADATA && !self.can_leave_out_metadata && new.uint() == 0 {
-                    return Err(err!(ER_CLIENT_DOES_NOT_SUPPORT, "optional metadata transfer"));
-                }
-                if id == binary_log::ROW_VALUES && new.uint() == 1 {
-                    self.state.warn_of_partial(global);
-                }
-                let mut new = new;
-                if global {
-                    let globals = self.server.globals.load();
-                    binary_log::may_set(&globals, id, &new)?;
-                    replica_apply::may_set(id, &new)?;
-                    self.server.may_set_of_appliers(id)?;
-                    clone_remote::may_set(id, &new)?;
-                    let persists = matches!(scope, VarScope::Persist | VarScope::PersistOnly);
-                    new = extensions::agree(&globals, id, new, persists)?;
-                }
-                let present =
-                    if global { self.server.globals.load().get(id).clone() } else { self.state.vars.get(id).clone() };
-                let fixed = variable.access == Access::Fixed || (only_persists && variable.startup.is_fixed());
-                if fixed && new != present {
-                    return Err(variable.cannot(&variable.print(&new)));
-                }
-                // `SET @@transaction_isolation = x`: the next transaction's. `SET transaction_isolation = x`: the session's.
-                if at_at && *scope == VarScope::Unspecified && (id == ISOLATION || id == READ_ONLY) {
-                    if self.tx.is_active() || self.transaction.explicit {
-                        return Err(err!(ER_CANT_CHANGE_TX_CHARACTERISTICS));
-                    }
-                    return Ok(Change::Next(new));
-                }
-                match scope {
-                    VarScope::Persist => Change::Persisted(id, new, true),
-                    VarScope::PersistOnly => Change::Persisted(id, new, false),
-                    _ => Change::Variable(id, global, new),
-                }
+                let value = value.map(|value| (value, text));
+                return self.check_variable(parsed, id, (*scope, global, at_at), value);
             }
         })
+    }
+
+    /// SET of a system variable: scope, whether that is the global value, and whether `@@` stood before its name. `value`: the
+    /// expression and its text; None: DEFAULT.
+    fn check_variable(
+        &mut self,
+        parsed: &Parsed,
+        id: VarId,
+        (scope, global, at_at): (VarScope, bool, bool),
+        value: Option<(ExprId, &[u8])>,
+    ) -> Result<Change> {
+        let variable = &VARIABLES[id as usize];
+        let only_persists = scope == VarScope::PersistOnly;
+        match (only_persists, global) {
+            (true, _) => self.need(Action::PersistOnly).map_err(|_| persist::not_persistable())?,
+            (_, true) => {
+                self.need(Action::SetGlobal)?;
+                self.may_set_global(variable.name)?;
+            }
+            // Its value says what it needs: `may_set_gtid`.
+            _ if id == GTID_NEXT => {}
+            _ => self.may_set_session(variable.name)?,
+        }
+        if let Some((code, message)) = variable.deprecated() {
+            self.state.warn("Warning", code, message);
+        }
+        let new = self.value_to_set(parsed, id, global, value)?;
+        self.may_set_encryption(id, global, &new)?;
+        self.warn_of_value(id, &new);
+        let new = match logs::checked(id, new.clone(), &self.server.datadir) {
+            Some(stored) => stored,
+            None => return Err(variable.cannot(&variable.print(&new))),
+        };
+        if !tls::is_possible(id, &new) {
+            return Err(variable.cannot(&variable.print(&new)));
+        }
+        if matches!(variable.kind, Kind::SqlMode) && SqlMode(new.uint()).is_half_strict() {
+            let text = "'NO_ZERO_DATE', 'NO_ZERO_IN_DATE' and 'ERROR_FOR_DIVISION_BY_ZERO' sql modes should be \
+                        used with strict mode. They will be merged with strict mode in a future release.";
+            self.state.warn("Warning", ER_SQL_MODE_MERGED, text.to_string());
+        }
+        self.may_have_value(id, global, &new)?;
+        let mut new = new;
+        if global {
+            let globals = self.server.globals.load();
+            binary_log::may_set(&globals, id, &new)?;
+            replica_apply::may_set(id, &new)?;
+            self.server.may_set_of_appliers(id)?;
+            clone_remote::may_set(id, &new)?;
+            let persists = matches!(scope, VarScope::Persist | VarScope::PersistOnly);
+            new = extensions::agree(&globals, id, new, persists)?;
+        }
+        let present = if global { self.server.globals.load().get(id).clone() } else { self.state.vars.get(id).clone() };
+        let fixed = variable.access == Access::Fixed || (only_persists && variable.startup.is_fixed());
+        if fixed && new != present {
+            return Err(variable.cannot(&variable.print(&new)));
+        }
+        // `SET @@transaction_isolation = x`: the next transaction's. `SET transaction_isolation = x`: the session's.
+        if at_at && scope == VarScope::Unspecified && (id == ISOLATION || id == READ_ONLY) {
+            if self.tx.is_active() || self.transaction.explicit {
+                return Err(err!(ER_CANT_CHANGE_TX_CHARACTERISTICS));
+            }
+            return Ok(Change::Next(new));
+        }
+        Ok(match scope {
+            VarScope::Persist => Change::Persisted(id, new, true),
+            VarScope::PersistOnly => Change::Persisted(id, new, false),
+            _ => Change::Variable(id, global, new),
+        })
+    }
+
+    /// What the variable gets: the value as its kind has it, or its default.
+    fn value_to_set(
+        &mut self,
+        parsed: &Parsed,
+        id: VarId,
+        global: bool,
+        value: Option<(ExprId, &[u8])>,
+    ) -> Result<Val> {
+        let variable = &VARIABLES[id as usize];
+        Ok(match value {
+            None if matches!(
+                id,
+                INSERT_ID | PSEUDO_THREAD_ID | LAST_INSERT_ID | IDENTITY | RAND_SEED1 | RAND_SEED2
+            ) =>
+            {
+                return Err(err!(ER_NO_DEFAULT, variable.name));
+            }
+            None if global || variable.scope == Scope::Session => variable.default_value(),
+            None => self.server.globals.load().get(id).clone(),
+            Some((value, text)) => {
+                let (value, _) = self.evaluate(parsed, value, text)?;
+                let value = by_number(variable, value);
+                // Of the strict modes, this one alone.
+                let strict = self.state.sql_mode.has(SqlMode::STRICT_ALL_TABLES)
+                    || variable.extension() == Some(Extension::ConnectionControl);
+                let mut warnings = Vec::new();
+                let checked = match variable.kind {
+                    Kind::Flags(_) if global => variable.check_flags(&value, self.server.globals.load().get(id))?,
+                    Kind::Flags(_) => variable.check_flags(&value, self.state.vars.get(id))?,
+                    _ => variable.check(&value, strict, &mut |w| warnings.push(w))?,
+                };
+                for warning in warnings {
+                    self.state.warn("Warning", ER_TRUNCATED_WRONG_VALUE, warning);
+                }
+                checked
+            }
+        })
+    }
+
+    /// Warns of values that are deprecated.
+    fn warn_of_value(&mut self, id: VarId, new: &Val) {
+        let variable = &VARIABLES[id as usize];
+        if id == EXPLICIT_DEFAULTS && *new == Val::Bool(false) {
+            let text = format!("'{}' is deprecated and will be removed in a future release.", variable.name);
+            self.state.warn("Warning", ER_WARN_DEPRECATED_SYNTAX, text);
+        }
+        if id == RESTRICT_FK {
+            let (code, why) = match new {
+                Val::Bool(true) => (ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT, ""),
+                _ => (
+                    ER_WARN_DEPRECATED_WITH_NOTE,
+                    " Foreign key referring to non-unique or partial keys is unsafe and may break replication.",
+                ),
+            };
+            let name = variable.name;
+            let text = format!("'{name}' is deprecated and will be removed in a future release.{why}");
+            self.state.warn("Warning", code, text);
+        }
+    }
+
+    /// Values that want a privilege, or that the session may not have now.
+    fn may_have_value(&mut self, id: VarId, global: bool, new: &Val) -> Result<()> {
+        let variable = &VARIABLES[id as usize];
+        if id == MANDATORY_ROLES {
+            self.need(Action::SetMandatoryRoles)?;
+            let roles = role_list(new.text()).map_err(|_| variable.cannot(&variable.print(new)))?;
+            self.may_be_mandatory(&roles)?;
+        }
+        if id == SQL_LOG_BIN && (self.tx.is_active() || self.transaction.explicit) {
+            return Err(err!(ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_SQL_LOG_BIN));
+        }
+        self.may_set_gtid(id, new)?;
+        tracking::may_set(id, new)?;
+        if id == RESULTSET_METADATA && !self.can_leave_out_metadata && new.uint() == 0 {
+            return Err(err!(ER_CLIENT_DOES_NOT_SUPPORT, "optional metadata transfer"));
+        }
+        if id == binary_log::ROW_VALUES && new.uint() == 1 {
+            self.state.warn_of_partial(global);
+        }
+        Ok(())
     }
 
     fn apply(&mut self, change: Change) -> Result<()> {
@@ -582,4 +605,21 @@ fn collation_named(name: &str) -> Result<CollationId> {
 pub(crate) fn join_bound(value: Val) -> [(VarId, Val); 2] {
     let unbounded = Val::Bool(value.uint() == u64::MAX);
     [(MAX_JOIN_SIZE, value), (BIG_SELECTS, unbounded)]
+}
+
+/// The collation of SET NAMES.
+fn collation_of_names(parsed: &Parsed, charset: Option<Str>, collation: Option<Str>) -> Result<CollationId> {
+    let text = |s| String::from_utf8_lossy(parsed.bytes(s)).into_owned();
+    Ok(match (charset.map(text), collation.map(text)) {
+        (None, None) => CollationId::UTF8MB4_0900_AI_CI,
+        (None, Some(collation)) => collation_named(&collation)?,
+        (Some(charset), None) => CollationId::default_of(charset_named(&charset)?),
+        (Some(charset), Some(collation)) => {
+            let (set, found) = (charset_named(&charset)?, collation_named(&collation)?);
+            if found.charset() != set {
+                return Err(err!(ER_COLLATION_CHARSET_MISMATCH, collation, charset));
+            }
+            found
+        }
+    })
 }

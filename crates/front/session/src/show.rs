@@ -182,32 +182,13 @@ impl Session {
                 let (schema, name) = self.seen_table(parsed, *table)?;
                 show::index(&cx, &schema, &name)?
             }
-            ShowWhat::CreateTable(table) => {
-                let (schema, name) = self.object(parsed, *table)?;
-                self.may_show_table(&cx, &schema, &name)?;
-                self.warn_of_view(&cx, &schema, &name);
-                show::create_table_of(&cx, &schema, &name)?
-            }
-            ShowWhat::CreateDatabase { if_not_exists, name } => {
-                self.may_show_schema(parsed.name(*name))?;
-                show::create_database_of(&cx, parsed.name(*name), *if_not_exists)?
-            }
-            ShowWhat::CreateView(view) => {
-                let (schema, name) = self.object(parsed, *view)?;
-                self.may_show_view(&cx, &schema, &name)?;
-                self.warn_of_view(&cx, &schema, &name);
-                show::create_view_of(&cx, &schema, &name)?
-            }
-            what @ (ShowWhat::CreateProcedure(name) | ShowWhat::CreateFunction(name)) => {
-                let kind = kind_of(matches!(what, ShowWhat::CreateFunction(_)));
-                let (schema, name) = self.object(parsed, *name)?;
-                inspect::routines::show_create(&cx, &schema, kind, &name)?
-            }
-            ShowWhat::CreateTrigger(_) => return Err(err!(ER_TRG_DOES_NOT_EXIST)),
-            ShowWhat::CreateEvent(name) => {
-                self.need_in(Action::Event, &self.schema_of(parsed, name.schema)?)?;
-                return Err(err!(ER_EVENT_DOES_NOT_EXIST, parsed.name(name.name)));
-            }
+            what @ (ShowWhat::CreateTable(_)
+            | ShowWhat::CreateDatabase { .. }
+            | ShowWhat::CreateView(_)
+            | ShowWhat::CreateProcedure(_)
+            | ShowWhat::CreateFunction(_)
+            | ShowWhat::CreateTrigger(_)
+            | ShowWhat::CreateEvent(_)) => self.show_create(parsed, &cx, what)?,
             ShowWhat::Grants { user, using } => self.show_grants(parsed, *user, using)?,
             ShowWhat::CreateUser(user) => self.show_create_user(parsed, *user)?,
             ShowWhat::Variables(VarScope::Global) => {
@@ -223,25 +204,7 @@ impl Session {
                 show::processlist(&cx, *full)
             }
             ShowWhat::Engines => show::engines(&self.inspect_context()),
-            ShowWhat::Engine { name, what } => {
-                let name = name.map_or("InnoDB", |n| parsed.name(n));
-                if name.eq_ignore_ascii_case("performance_schema") {
-                    // Its tables are computed: there are no buffers to tell of but the sum of them.
-                    let sum = ["performance_schema", "performance_schema.memory", "0"].map(text).to_vec();
-                    return Ok(show::engine_rows(if *what == EngineInfo::Status { vec![sum] } else { Vec::new() }));
-                }
-                match catalog::StorageEngine::by_name(name) {
-                    Some(catalog::StorageEngine::InnoDb) => {}
-                    // The others keep nothing to tell of.
-                    Some(_) => return Ok(show::engine_rows(Vec::new())),
-                    None => return Err(show::unknown_engine(name)),
-                }
-                match what {
-                    EngineInfo::Status => show::engine_status(&cx),
-                    // Waits for latches are not kept by latch.
-                    EngineInfo::Mutex | EngineInfo::Logs => show::engine_rows(Vec::new()),
-                }
-            }
+            ShowWhat::Engine { name, what } => show_engine(&cx, name.map_or("InnoDB", |n| parsed.name(n)), *what)?,
             ShowWhat::Plugins => {
                 let native_password = self.server.accounts.has_plugin(accounts::Plugin::NativePassword);
                 inspect::plugins::show(native_password, &self.server.catalog.installed()?)
@@ -282,6 +245,38 @@ impl Session {
             }
             ShowWhat::ProcedureCode(_) | ShowWhat::FunctionCode(_) => {
                 return Err(err!(ER_FEATURE_DISABLED, "SHOW PROCEDURE|FUNCTION CODE", "--with-debug"));
+            }
+            _ => return Err(err!(ER_NOT_SUPPORTED_YET, "this form of SHOW")),
+        })
+    }
+
+    fn show_create(&mut self, parsed: &Parsed, cx: &inspect::Context, what: &ShowWhat) -> Result<Rows> {
+        Ok(match what {
+            ShowWhat::CreateTable(table) => {
+                let (schema, name) = self.object(parsed, *table)?;
+                self.may_show_table(cx, &schema, &name)?;
+                self.warn_of_view(cx, &schema, &name);
+                show::create_table_of(cx, &schema, &name)?
+            }
+            ShowWhat::CreateDatabase { if_not_exists, name } => {
+                self.may_show_schema(parsed.name(*name))?;
+                show::create_database_of(cx, parsed.name(*name), *if_not_exists)?
+            }
+            ShowWhat::CreateView(view) => {
+                let (schema, name) = self.object(parsed, *view)?;
+                self.may_show_view(cx, &schema, &name)?;
+                self.warn_of_view(cx, &schema, &name);
+                show::create_view_of(cx, &schema, &name)?
+            }
+            what @ (ShowWhat::CreateProcedure(name) | ShowWhat::CreateFunction(name)) => {
+                let kind = kind_of(matches!(what, ShowWhat::CreateFunction(_)));
+                let (schema, name) = self.object(parsed, *name)?;
+                inspect::routines::show_create(cx, &schema, kind, &name)?
+            }
+            ShowWhat::CreateTrigger(_) => return Err(err!(ER_TRG_DOES_NOT_EXIST)),
+            ShowWhat::CreateEvent(name) => {
+                self.need_in(Action::Event, &self.schema_of(parsed, name.schema)?)?;
+                return Err(err!(ER_EVENT_DOES_NOT_EXIST, parsed.name(name.name)));
             }
             _ => return Err(err!(ER_NOT_SUPPORTED_YET, "this form of SHOW")),
         })
@@ -476,4 +471,24 @@ fn keep_like(rows: &mut Rows, pattern: &[u8]) {
         Value::Bytes(b) => CollationId::UTF8MB4_0900_AI_CI.like(b, pattern, Some('\\')),
         _ => false,
     });
+}
+
+/// SHOW ENGINE.
+fn show_engine(cx: &inspect::Context, name: &str, what: EngineInfo) -> Result<Rows> {
+    if name.eq_ignore_ascii_case("performance_schema") {
+        // Its tables are computed: there are no buffers to tell of but the sum of them.
+        let sum = ["performance_schema", "performance_schema.memory", "0"].map(text).to_vec();
+        return Ok(show::engine_rows(if what == EngineInfo::Status { vec![sum] } else { Vec::new() }));
+    }
+    match catalog::StorageEngine::by_name(name) {
+        Some(catalog::StorageEngine::InnoDb) => {}
+        // The others keep nothing to tell of.
+        Some(_) => return Ok(show::engine_rows(Vec::new())),
+        None => return Err(show::unknown_engine(name)),
+    }
+    Ok(match what {
+        EngineInfo::Status => show::engine_status(cx),
+        // Waits for latches are not kept by latch.
+        EngineInfo::Mutex | EngineInfo::Logs => show::engine_rows(Vec::new()),
+    })
 }

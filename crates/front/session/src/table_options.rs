@@ -41,8 +41,8 @@ impl Optioned<'_> {
 }
 
 impl Session {
-    /// The engine and the options of a table as they will be. Errors 1031, 1045, 1235, 1286, 1478, 1525, 3121, 3184, 3185, 3500, 3510, 3833,
-    /// 3980, 3981.
+    /// The engine and the options of a table as they will be. Errors 1031, 1045, 1235, 1286, 1478, 1525, 3121, 3184, 3185, 3500, 3510,
+    /// 3833, 3980, 3981.
     pub(crate) fn table_options(
         &mut self,
         parsed: &Parsed,
@@ -245,7 +245,8 @@ impl Session {
 
     fn kept_algorithm(&mut self, algorithm: IndexAlgorithm, engine: StorageEngine) -> Option<IndexAlgorithm> {
         if engine == StorageEngine::InnoDb && algorithm == IndexAlgorithm::Hash {
-            let note = "This storage engine does not support the HASH index algorithm, storage engine default was used instead.";
+            let note = "This storage engine does not support the HASH index algorithm, storage engine default was \
+                        used instead.";
             self.state.warn("Note", ER_UNSUPPORTED_INDEX_ALGORITHM, note.to_string());
             return None;
         }

@@ -239,25 +239,7 @@ impl Session {
         let name = parsed.name(def.name).to_string();
         check_name(&name, ER_WRONG_COLUMN_NAME)?;
         let attributes = &def.attributes;
-        if attributes.srid.is_some() {
-            let spatial = def.column_type.base == BaseType::Geometry;
-            return Err(if spatial {
-                unsupported("SRID")
-            } else {
-                err!(ER_WRONG_USAGE, "SRID", "non-geometry column")
-            });
-        }
-        if attributes.engine_attribute.is_some() {
-            return Err(err!(ER_ENGINE_ATTRIBUTE_NOT_SUPPORTED, "InnoDB"));
-        }
-        if attributes.secondary_engine_attribute.is_some() {
-            return Err(unsupported("SECONDARY_ENGINE_ATTRIBUTE"));
-        }
-        if attributes.references.is_some() {
-            // MySQL 8.4 reads and forgets it too; a reader of the warnings can know.
-            let message = "A REFERENCES clause beside a column makes no foreign key".to_string();
-            self.state.warn("Note", ER_NOT_SUPPORTED_YET, message);
-        }
+        self.refuse_attributes(def)?;
         let serial = def.column_type.base == BaseType::Serial;
         let (mut data_type, members) = self.type_of(parsed, def, &name, collation)?;
         let auto_increment = attributes.auto_increment || serial;
@@ -307,43 +289,8 @@ impl Session {
             }
             Some(value) => self.default_value(parsed, &name, value, &data_type, &members, names)?,
         };
-        let default = match default {
-            ColumnDefault::Value(Value::DateTime(t))
-                if data_type.kind == TypeKind::Timestamp && !t.date().is_zero() =>
-            {
-                // In UTC, as the column's values are.
-                let local = t.to_unix_seconds();
-                let offset = |seconds| i64::from(self.state.time_zone_offset(seconds));
-                let utc = types::DateTime::from_unix(local - offset(local - offset(local)), t.micros());
-                ColumnDefault::Value(Value::DateTime(utc.unwrap_or(t)))
-            }
-            default => default,
-        };
-        let mut keys = Vec::new();
-        let beside = |kind| KeySpec {
-            kind,
-            name: None,
-            parts: vec![KeyPartSpec { column: name.clone(), prefix: 0, descending: false }],
-            invisible: false,
-            for_foreign_key: false,
-            algorithm: None,
-            comment: String::new(),
-        };
-        if attributes.primary_key && attributes.nullable == Some(true) {
-            return Err(err!(ER_PRIMARY_CANT_HAVE_NULL));
-        }
-        if attributes.primary_key {
-            if generated.as_ref().is_some_and(|g| !g.stored) {
-                return Err(err!(
-                    ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN,
-                    "Defining a virtual generated column as primary key"
-                ));
-            }
-            keys.push(beside(KeyKind::Primary));
-        }
-        if attributes.unique || serial {
-            keys.push(beside(KeyKind::Unique));
-        }
+        let default = self.default_in_utc(default, data_type.kind);
+        let keys = keys_of_column(&name, attributes, serial, generated.as_ref())?;
         let comment = self.comment_of(parsed, attributes.comment, (ER_TOO_LONG_FIELD_COMMENT, &name))?;
         let invisible = attributes.invisible;
         let hidden = false;
@@ -365,6 +312,44 @@ impl Session {
             },
             keys,
         ))
+    }
+
+    /// Attributes of a column that are not supported, and a note on the one that is read and forgotten.
+    fn refuse_attributes(&mut self, def: &ColumnDef) -> Result<()> {
+        let attributes = &def.attributes;
+        if attributes.srid.is_some() {
+            let spatial = def.column_type.base == BaseType::Geometry;
+            return Err(if spatial {
+                unsupported("SRID")
+            } else {
+                err!(ER_WRONG_USAGE, "SRID", "non-geometry column")
+            });
+        }
+        if attributes.engine_attribute.is_some() {
+            return Err(err!(ER_ENGINE_ATTRIBUTE_NOT_SUPPORTED, "InnoDB"));
+        }
+        if attributes.secondary_engine_attribute.is_some() {
+            return Err(unsupported("SECONDARY_ENGINE_ATTRIBUTE"));
+        }
+        if attributes.references.is_some() {
+            // MySQL 8.4 reads and forgets it too; a reader of the warnings can know.
+            let message = "A REFERENCES clause beside a column makes no foreign key".to_string();
+            self.state.warn("Note", ER_NOT_SUPPORTED_YET, message);
+        }
+        Ok(())
+    }
+
+    /// A default of a TIMESTAMP is kept in UTC, as the column's values are.
+    fn default_in_utc(&self, default: ColumnDefault, kind: TypeKind) -> ColumnDefault {
+        match default {
+            ColumnDefault::Value(Value::DateTime(t)) if kind == TypeKind::Timestamp && !t.date().is_zero() => {
+                let local = t.to_unix_seconds();
+                let offset = |seconds| i64::from(self.state.time_zone_offset(seconds));
+                let utc = types::DateTime::from_unix(local - offset(local - offset(local)), t.micros());
+                ColumnDefault::Value(Value::DateTime(utc.unwrap_or(t)))
+            }
+            default => default,
+        }
     }
 
     /// GENERATED ALWAYS AS. Error 1221 beside DEFAULT, AUTO_INCREMENT or ON UPDATE.
@@ -693,4 +678,39 @@ fn foreign_key_spec(parsed: &Parsed, key: &ForeignKey, schema: &str) -> Result<F
         on_delete: action(references.on_delete)?,
         on_update: action(references.on_update)?,
     })
+}
+
+/// The keys that stand in a column's definition.
+fn keys_of_column(
+    name: &str,
+    attributes: &ColumnAttributes,
+    serial: bool,
+    generated: Option<&Generated>,
+) -> Result<Vec<KeySpec>> {
+    let mut keys = Vec::new();
+    let alone = |kind| KeySpec {
+        kind,
+        name: None,
+        parts: vec![KeyPartSpec { column: name.to_string(), prefix: 0, descending: false }],
+        invisible: false,
+        for_foreign_key: false,
+        algorithm: None,
+        comment: String::new(),
+    };
+    if attributes.primary_key && attributes.nullable == Some(true) {
+        return Err(err!(ER_PRIMARY_CANT_HAVE_NULL));
+    }
+    if attributes.primary_key {
+        if generated.is_some_and(|g| !g.stored) {
+            return Err(err!(
+                ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN,
+                "Defining a virtual generated column as primary key"
+            ));
+        }
+        keys.push(alone(KeyKind::Primary));
+    }
+    if attributes.unique || serial {
+        keys.push(alone(KeyKind::Unique));
+    }
+    Ok(keys)
 }

@@ -1,4 +1,5 @@
-//! TLS and compression as the server's variables have it: what is read at start and by ALTER INSTANCE RELOAD TLS, and what SHOW STATUS says.
+//! TLS and compression as the server's variables have it: what is read at start and by ALTER INSTANCE RELOAD TLS, and what SHOW STATUS
+//! says.
 
 use crate::command::Session;
 use crate::needs::Action;

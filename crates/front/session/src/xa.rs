@@ -2,8 +2,8 @@
 //! ([manual, 15.3.8](https://dev.mysql.com/doc/refman/8.4/en/xa-states.html)).
 //!
 //! ```text
-//!   XA START -> Active -> XA END -> Idle -> XA PREPARE -> nobody's (xids), or with `xa_detach_on_prepare` off Prepared until the session ends
-//!                                    |                        |
+//!   XA START -> Active -> XA END -> Idle -> XA PREPARE -> nobody's (xids), or with `xa_detach_on_prepare` off Prepared until the session
+//!   ends |                        |
 //!                        XA COMMIT ... ONE PHASE     XA COMMIT, XA ROLLBACK in any session
 //! ```
 //! What is prepared stands in the log with its events, and so does the decision with its own: engine and binary log cannot differ.

@@ -172,7 +172,8 @@ fn restart_and_crash_keep_everything() {
     client.run("CREATE DATABASE d COLLATE utf8mb4_bin");
     client.run("USE d");
     client.run(
-        "CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, a DECIMAL(10,3) DEFAULT 1.5, b VARCHAR(9) NOT NULL DEFAULT 'x', \
+        "CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, a DECIMAL(10,3) DEFAULT 1.5, b VARCHAR(9) NOT NULL \
+         DEFAULT 'x', \
          c TIMESTAMP DEFAULT CURRENT_TIMESTAMP, UNIQUE KEY ab (a, b), KEY b (b DESC)) COMMENT 'words'",
     );
     client.run("CREATE TABLE dropped (id INT)");

@@ -52,6 +52,7 @@ const READ: [VarId; 20] = [
     UNIQUE_CHECKS,
 ];
 
+/// Variables that every statement reads, decoded: the fields are theirs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hot {
     pub autocommit: bool,

@@ -112,73 +112,10 @@ impl Variable {
     /// The value that SET stores: converted, in range; errors 1231 and 1232. `warn` gets the text of warning 1292 when a
     /// number was adjusted (only outside strict mode).
     pub fn check(&self, value: &Value<'_>, strict: bool, warn: &mut dyn FnMut(String)) -> Result<Val> {
-        let wrong_type = || err!(ER_WRONG_TYPE_FOR_VAR, self.name);
-        let out_of_range = |shown: String, warn: &mut dyn FnMut(String)| {
-            if strict {
-                return Err(self.cannot(&shown));
-            }
-            warn(format!("Truncated incorrect {} value: '{shown}'", self.name));
-            Ok(())
-        };
+        let wrong_type = || self.wrong_type();
         match self.kind {
-            Kind::Bool => match value {
-                Value::Int(0) | Value::UInt(0) => Ok(Val::Bool(false)),
-                Value::Int(1) | Value::UInt(1) => Ok(Val::Bool(true)),
-                Value::Bytes(b) => {
-                    let word = String::from_utf8_lossy(b);
-                    // Numbers in quotes are no booleans in SET, unlike in option files.
-                    match parse_bool(&word) {
-                        Some(b) if !word.starts_with(|c: char| c.is_ascii_digit()) => Ok(Val::Bool(b)),
-                        _ => Err(self.cannot(&word)),
-                    }
-                }
-                Value::Null => Err(self.cannot("NULL")),
-                Value::Int(n) => Err(self.cannot(&n.to_string())),
-                Value::UInt(n) => Err(self.cannot(&n.to_string())),
-                _ => Err(wrong_type()),
-            },
-            Kind::UInt { min, max, block } => {
-                let n = match value {
-                    Value::Int(n) if *n < 0 => {
-                        out_of_range(n.to_string(), warn)?;
-                        return Ok(Val::UInt(min));
-                    }
-                    Value::Int(n) => *n as u64,
-                    Value::UInt(n) => *n,
-                    _ => return Err(wrong_type()),
-                };
-                let good = round(n.clamp(min, max), block, min);
-                if good != n {
-                    out_of_range(n.to_string(), warn)?;
-                }
-                Ok(Val::UInt(good))
-            }
-            Kind::Int { min, max } => {
-                let n = match value {
-                    Value::Int(n) => *n,
-                    Value::UInt(n) => i64::try_from(*n).unwrap_or(i64::MAX),
-                    _ => return Err(wrong_type()),
-                };
-                let good = n.clamp(min, max);
-                if good != n {
-                    out_of_range(n.to_string(), warn)?;
-                }
-                Ok(Val::Int(good))
-            }
-            Kind::Double { min, max } => {
-                let n = match value {
-                    Value::Int(n) => *n as f64,
-                    Value::UInt(n) => *n as f64,
-                    Value::Double(n) => *n,
-                    Value::Decimal(d) => d.to_string().parse().map_err(|_| wrong_type())?,
-                    _ => return Err(wrong_type()),
-                };
-                let good = n.clamp(min, max);
-                if good != n {
-                    out_of_range(n.to_string(), warn)?;
-                }
-                Ok(Val::Double(good))
-            }
+            Kind::Bool => self.check_bool(value),
+            Kind::UInt { .. } | Kind::Int { .. } | Kind::Double { .. } => self.check_number(value, strict, warn),
             Kind::Enum(names) => match value {
                 Value::Int(_) | Value::UInt(_) => {
                     let n = match value {
@@ -257,6 +194,84 @@ impl Variable {
         }
     }
 
+    fn wrong_type(&self) -> SqlError {
+        err!(ER_WRONG_TYPE_FOR_VAR, self.name)
+    }
+
+    fn check_bool(&self, value: &Value<'_>) -> Result<Val> {
+        match value {
+            Value::Int(0) | Value::UInt(0) => Ok(Val::Bool(false)),
+            Value::Int(1) | Value::UInt(1) => Ok(Val::Bool(true)),
+            Value::Bytes(b) => {
+                let word = String::from_utf8_lossy(b);
+                // Numbers in quotes are no booleans in SET, unlike in option files.
+                match parse_bool(&word) {
+                    Some(b) if !word.starts_with(|c: char| c.is_ascii_digit()) => Ok(Val::Bool(b)),
+                    _ => Err(self.cannot(&word)),
+                }
+            }
+            Value::Null => Err(self.cannot("NULL")),
+            Value::Int(n) => Err(self.cannot(&n.to_string())),
+            Value::UInt(n) => Err(self.cannot(&n.to_string())),
+            _ => Err(self.wrong_type()),
+        }
+    }
+
+    fn check_number(&self, value: &Value<'_>, strict: bool, warn: &mut dyn FnMut(String)) -> Result<Val> {
+        let mut out_of_range = |shown: String| {
+            if strict {
+                return Err(self.cannot(&shown));
+            }
+            warn(format!("Truncated incorrect {} value: '{shown}'", self.name));
+            Ok(())
+        };
+        match self.kind {
+            Kind::UInt { min, max, block } => {
+                let n = match value {
+                    Value::Int(n) if *n < 0 => {
+                        out_of_range(n.to_string())?;
+                        return Ok(Val::UInt(min));
+                    }
+                    Value::Int(n) => *n as u64,
+                    Value::UInt(n) => *n,
+                    _ => return Err(self.wrong_type()),
+                };
+                let good = round(n.clamp(min, max), block, min);
+                if good != n {
+                    out_of_range(n.to_string())?;
+                }
+                Ok(Val::UInt(good))
+            }
+            Kind::Int { min, max } => {
+                let n = match value {
+                    Value::Int(n) => *n,
+                    Value::UInt(n) => i64::try_from(*n).unwrap_or(i64::MAX),
+                    _ => return Err(self.wrong_type()),
+                };
+                let good = n.clamp(min, max);
+                if good != n {
+                    out_of_range(n.to_string())?;
+                }
+                Ok(Val::Int(good))
+            }
+            Kind::Double { min, max } => {
+                let n = match value {
+                    Value::Int(n) => *n as f64,
+                    Value::UInt(n) => *n as f64,
+                    Value::Double(n) => *n,
+                    Value::Decimal(d) => d.to_string().parse().map_err(|_| self.wrong_type())?,
+                    _ => return Err(self.wrong_type()),
+                };
+                let good = n.clamp(min, max);
+                if good != n {
+                    out_of_range(n.to_string())?;
+                }
+                Ok(Val::Double(good))
+            }
+            _ => Err(self.wrong_type()),
+        }
+    }
+
     /// Flags as they are once those that `value` names are on, off, or as by default. Errors 1231 and 1232.
     pub fn check_flags(&self, value: &Value<'_>, present: &Val) -> Result<Val> {
         let Kind::Flags(names) = self.kind else { unreachable!("the caller knows the variable") };
@@ -281,13 +296,17 @@ impl Variable {
         macro_rules! text {
             ($($name:literal)*) => {
                 match self.name {
-                    $($name => Some(concat!("'@@", $name, "' is deprecated and will be removed in a future release.")),)*
+                    $($name => Some(concat!(
+                        "'@@",
+                        $name,
+                        "' is deprecated and will be removed in a future release."
+                    )),)*
                     _ => None,
                 }
             };
         }
-        text!("binlog_format" "log_bin_trust_function_creators" "max_delayed_threads" "max_length_for_sort_data" "profiling"
-              "profiling_history_size" "query_prealloc_size" "transaction_prealloc_size")
+        text!("binlog_format" "log_bin_trust_function_creators" "max_delayed_threads" "max_length_for_sort_data"
+              "profiling" "profiling_history_size" "query_prealloc_size" "transaction_prealloc_size")
     }
 
     /// What setting it warns of.
