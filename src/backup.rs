@@ -16,14 +16,17 @@ pub const USAGE: &str = "\
 Usage: clearway backup --to=DIR [OPTION ...]
        clearway backup --to=- [OPTION ...] > FILE
 
-Copies a running server to DIR, which must not be there yet, or as a stream to stdout. Everybody goes on meanwhile. A server can be
-started from DIR: it has all that was committed before the copy ended. Its place in the binary log is printed (with a stream, to
+Copies a running server to DIR, which must not be there yet, or as a stream to stdout. Everybody goes on meanwhile. A \
+server can be
+started from DIR: it has all that was committed before the copy ended. Its place in the binary log is printed (with a \
+stream, to
 stderr). `clearway restore` makes a data directory of a stream, of increments, and of binary logs that follow.
 
   --to=DIR                  where the copy goes, on this machine; -: a stream to stdout
   --incremental-from=DIR    only pages that have changed since the backup in DIR, whole or itself incremental
   --compress=zstd|none      of a stream (zstd)
-  --throttle=BYTES          bytes of the data file a second, with K, M or G behind; the server's clone_max_data_bandwidth holds, too
+  --throttle=BYTES          bytes of the data file a second, with K, M or G behind; the server's \
+  clone_max_data_bandwidth holds, too
   --quiet                   no progress on stderr
   --host=NAME               the server (127.0.0.1)
   --port=N                  its port (3306)

@@ -13,7 +13,8 @@ use std::path::Path;
 const HELP: &str = "\
 Usage: clearway check DATADIR [OPTION ...]
 
-Verifies pages, trees, rows against indexes, undo and log of a server that does not run, and changes nothing. A line for each
+Verifies pages, trees, rows against indexes, undo and log of a server that does not run, and changes nothing. A line \
+for each
 problem, then a summary; the exit code is 0 if there is none. OPTION: as for `clearway serve`, such as
 --innodb-buffer-pool-size=1G. Room for what recovery would write is taken where temporary files go (TMPDIR).
 ";

@@ -63,8 +63,8 @@ impl DataDir {
         Ok(DataDir { path: path.to_path_buf(), uuid, _lock: lock })
     }
 
-    /// Makes a directory for data that is about to come, or takes one that is empty but for what says where keys are. No server takes it before
-    /// [`DataDir::complete`].
+    /// Makes a directory for data that is about to come, or takes one that is empty but for what says where keys are. No server takes it
+    /// before [`DataDir::complete`].
     pub fn prepare(path: &Path) -> Result<DataDir, String> {
         let shown = path.display();
         let fail = |what: &str, e: &dyn std::fmt::Display| format!("'{shown}' {what}: {e}");

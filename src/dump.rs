@@ -22,7 +22,8 @@ Usage: clearway dump page DATADIR NUMBER [NUMBER ...]
 
 Shows what the files of a server that does not run hold, and changes nothing.
 page        pages of the data file as they stand there, a NUMBER or FIRST-LAST each
-log         the control file and the groups of the log from the checkpoint on, or from the LSN of a group; all, or N of them
+log         the control file and the groups of the log from the checkpoint on, or from the LSN of a group; all, or N \
+of them
 dictionary  each entry as its kind, schema, name and JSON text, after recovery; OPTION: as for clearway serve.
             Entries of accounts hold the hashes of passwords.
 Encrypted pages and groups are named, not shown.

@@ -338,30 +338,7 @@ fn apply(options: &mut Options, name: &str, value: Option<&str>, place: &str) ->
         return Ok(());
     }
     if is_special(&found.name) {
-        let on = match value {
-            None => true,
-            Some(v) if found.name == "user" => {
-                // Changing to another user needs root and is the service manager's work.
-                options.warnings.push(format!("{place}option 'user' ({v}) is left to the service manager"));
-                return Ok(());
-            }
-            // A plugin may be said to be needed; this one is always there.
-            Some(v) if found.name == "mysql_native_password" && v.to_ascii_lowercase().starts_with("force") => true,
-            Some(v) if is_boolean(v) => v.eq_ignore_ascii_case("on") || v == "1" || v.eq_ignore_ascii_case("true"),
-            Some(v) => return Err(format!("{place}option '{name}': '{v}' is no boolean")),
-        };
-        match found.name.as_str() {
-            "initialize" => options.initialize = on,
-            "initialize_insecure" => options.initialize_insecure = on,
-            "mysql_native_password" => options.native_password = on && found.switch != Switch::Off,
-            "help" => options.help = on,
-            "verbose" => options.verbose = on,
-            "validate_config" => options.validate = on,
-            // The error log goes to stderr unless log_error says otherwise.
-            "console" if on => options.globals.set(variables::id("log_error"), Val::Str("stderr".into())),
-            _ => {}
-        }
-        return Ok(());
+        return apply_special(options, &found, name, value, place);
     }
     if let Some((name, value)) = known_options::renamed(&found.name, value) {
         return apply(options, name, value.as_deref(), place);
@@ -425,6 +402,40 @@ fn apply(options: &mut Options, name: &str, value: Option<&str>, place: &str) ->
     }
     store(&mut options.globals, id, parsed);
     options.globals.came_from(id, Origin::CommandLine, None);
+    Ok(())
+}
+
+/// An option that is no variable.
+fn apply_special(
+    options: &mut Options,
+    found: &Found,
+    name: &str,
+    value: Option<&str>,
+    place: &str,
+) -> Result<(), Error> {
+    let on = match value {
+        None => true,
+        Some(v) if found.name == "user" => {
+            // Changing to another user needs root and is the service manager's work.
+            options.warnings.push(format!("{place}option 'user' ({v}) is left to the service manager"));
+            return Ok(());
+        }
+        // A plugin may be said to be needed; this one is always there.
+        Some(v) if found.name == "mysql_native_password" && v.to_ascii_lowercase().starts_with("force") => true,
+        Some(v) if is_boolean(v) => v.eq_ignore_ascii_case("on") || v == "1" || v.eq_ignore_ascii_case("true"),
+        Some(v) => return Err(format!("{place}option '{name}': '{v}' is no boolean")),
+    };
+    match found.name.as_str() {
+        "initialize" => options.initialize = on,
+        "initialize_insecure" => options.initialize_insecure = on,
+        "mysql_native_password" => options.native_password = on && found.switch != Switch::Off,
+        "help" => options.help = on,
+        "verbose" => options.verbose = on,
+        "validate_config" => options.validate = on,
+        // The error log goes to stderr unless log_error says otherwise.
+        "console" if on => options.globals.set(variables::id("log_error"), Val::Str("stderr".into())),
+        _ => {}
+    }
     Ok(())
 }
 
@@ -592,14 +603,19 @@ mod tests {
     /// What option files of MySQL 5.7 to 8.4 usually say of InnoDB.
     #[test]
     fn usual_option_files_start_the_server() {
-        let lines = "innodb_buffer_pool_size=4G innodb_buffer_pool_instances=8 innodb_log_file_size=1G innodb_log_buffer_size=16M \
-            innodb_flush_log_at_trx_commit=2 innodb_flush_method=O_DIRECT innodb_file_per_table=1 innodb_io_capacity=2000 \
+        let lines = "innodb_buffer_pool_size=4G innodb_buffer_pool_instances=8 innodb_log_file_size=1G \
+                     innodb_log_buffer_size=16M \
+            innodb_flush_log_at_trx_commit=2 innodb_flush_method=O_DIRECT innodb_file_per_table=1 \
+            innodb_io_capacity=2000 \
             innodb_io_capacity_max=4000 innodb_read_io_threads=4 innodb_write_io_threads=4 innodb_thread_concurrency=0 \
             innodb_stats_on_metadata=0 innodb_open_files=4000 innodb_lock_wait_timeout=50 innodb_print_all_deadlocks=1 \
-            innodb_adaptive_hash_index=0 innodb_change_buffering=all innodb_sort_buffer_size=4M innodb_lru_scan_depth=1024 \
-            innodb_autoextend_increment=128 innodb_flush_neighbors=0 innodb_page_cleaners=4 innodb_old_blocks_time=1000 \
+            innodb_adaptive_hash_index=0 innodb_change_buffering=all innodb_sort_buffer_size=4M \
+            innodb_lru_scan_depth=1024 \
+            innodb_autoextend_increment=128 innodb_flush_neighbors=0 innodb_page_cleaners=4 \
+            innodb_old_blocks_time=1000 \
             innodb_max_dirty_pages_pct=75 innodb_checksum_algorithm=crc32 innodb_doublewrite=1 innodb_strict_mode=1 \
-            innodb_rollback_on_timeout=1 innodb_parallel_read_threads=4 innodb_spin_wait_delay=6 innodb_numa_interleave=1";
+            innodb_rollback_on_timeout=1 innodb_parallel_read_threads=4 innodb_spin_wait_delay=6 \
+            innodb_numa_interleave=1";
         for option in lines.split_whitespace() {
             assert!(args(&format!("--{option}")).is_ok(), "{option}");
         }
@@ -625,7 +641,8 @@ mod tests {
         std::fs::create_dir_all(dir.join("conf.d")).unwrap();
         std::fs::write(
             dir.join("my.cnf"),
-            "# top\n[client]\nport=1\nnonsense\n[mysqld]\nport = 4407\nskip-name-resolve\nloose_unknown=1\n!includedir conf.d\n",
+            "# top\n[client]\nport=1\nnonsense\n[mysqld]\nport = \
+             4407\nskip-name-resolve\nloose_unknown=1\n!includedir conf.d\n",
         )
         .unwrap();
         std::fs::write(dir.join("conf.d/a.cnf"), "[clearway]\nwait-timeout=77\n[other]\nwait-timeout=1\n").unwrap();

@@ -20,18 +20,23 @@ use types::gtid::GtidSet;
 pub const USAGE: &str = "\
 Usage: clearway restore --from=BACKUP [--from=INCREMENT ...] --to=DATADIR [--binlog FILE ... [UNTIL]] [OPTION ...]
 
-Makes DATADIR, which must not be there or be empty, of what `clearway backup` has made, and verifies it: pages by their checksums, the
-log by recovering with it. Prints the place in the source's binary log, and the GTIDs, that the data then stand for. Nothing is there after an
+Makes DATADIR, which must not be there or be empty, of what `clearway backup` has made, and verifies it: pages by \
+their checksums, the
+log by recovering with it. Prints the place in the source's binary log, and the GTIDs, that the data then stand for. \
+Nothing is there after an
 error. What the keyring needs (component_keyring_file.cnf) may be in DATADIR before.
 
-  --from=BACKUP             a directory, a file with a stream, or - for a stream on stdin; then increments in the order in which they
+  --from=BACKUP             a directory, a file with a stream, or - for a stream on stdin; then increments in the \
+  order in which they
                             were made
   --to=DATADIR              where the data go
-  --binlog FILE ...         point-in-time recovery: applies these files of the source's binary log from the backup's place on, to
+  --binlog FILE ...         point-in-time recovery: applies these files of the source's binary log from the backup's \
+  place on, to
                             their end or UNTIL
   --until-gtid=SET          up to and with the last of these transactions
   --before-gtid=SET         up to the first of these transactions, which is left out
-  --until-time=TIME         up to the first transaction that was committed at TIME or later, which is left out: '2026-11-24 09:30:00',
+  --until-time=TIME         up to the first transaction that was committed at TIME or later, which is left out: \
+  '2026-11-24 09:30:00',
                             with a fraction if need be; local time, or with an offset ('...Z', '...+02:00')
   --until-position=FILE:N   up to and with the transaction that ends there
   --quiet                   no progress on stderr

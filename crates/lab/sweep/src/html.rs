@@ -51,7 +51,8 @@ pub fn render(options: &Options, sweep: &Sweep, summary: &Summary) -> String {
     put(
         &mut out,
         format_args!(
-            "<caption>Medians of {rounds} interleaved rounds, in the plots with the least and the greatest of them; figures that share a cell stand in the order of the targets ({}).</caption>\n<thead><tr>",
+            "<caption>Medians of {rounds} interleaved rounds, in the plots with the least and the greatest of them; \
+             figures that share a cell stand in the order of the targets ({}).</caption>\n<thead><tr>",
             escape(&names.join(" · "))
         ),
     );

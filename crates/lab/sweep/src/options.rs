@@ -34,7 +34,7 @@ pub struct Target {
     pub password: String,
 }
 
-/// A checked command line.
+/// A checked command line. The fields are its options.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The first one is measured against each of the others.
@@ -103,7 +103,8 @@ pub fn help() -> String {
   --svg FILE              the plots of throughput alone, as a picture
   -- WORDS                handed to sysbench as they are, as in: -- --db-ps-mode=disable
 
-Every target is asked before anything is loaded. Errors and failed runs are shown in the table. Exit code: 0 all ran, 1 a run
+Every target is asked before anything is loaded. Errors and failed runs are shown in the table. Exit code: 0 all ran, \
+1 a run
 failed, 2 wrong usage or a target that does not answer."
         .to_owned()
 }
