@@ -40,7 +40,7 @@ pub fn check(text: &str, lines: &[Line], is_test: bool) -> Vec<Found> {
             }
         }
         if let Some(name) = name_after(&line.code, "struct ") {
-            let fields = item(lines, at).map_or(0, |item| fields(item));
+            let fields = item(lines, at).map_or(0, fields);
             if fields > FIELDS_MAX && !says_why(&lines[..at]) {
                 let what =
                     format!("{name}: {fields} fields, at most {FIELDS_MAX} unless its comment says why (\"fields\")");

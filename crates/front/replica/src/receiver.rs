@@ -11,9 +11,9 @@ use binlog::decode::{Head, body_of, code, rotate};
 use binlog::event::{self, Checksum, FLAG_ARTIFICIAL, HEADER_BYTES, Header, Kind, MAGIC};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use types::{SqlError, err};
 use types::codes::*;
 use types::gtid::{Gtid, GtidSet, Uuid};
+use types::{SqlError, err};
 
 /// The thread ended with an error that trying again does not mend.
 /// MariaDB's: its thread was ended by KILL.

@@ -13,6 +13,7 @@ use run::program::{Compiled, Condition, Form, Host, Plans, run_statement};
 use run::{Env, Outcome, Prepared, RowSink};
 use sql::ast::{ObjectName, Parsed, Statement};
 use std::sync::Arc;
+use types::codes::*;
 use types::sql_mode::SqlMode;
 use types::{CollationId, DataType, Result, Value, err};
 
@@ -114,7 +115,7 @@ impl Session {
         let depth = self.programs.calls.iter().filter(|c| c.compiled.routine == *name).count() as u64;
         let limit = self.state.vars.uint(MAX_RECURSION);
         if depth > limit {
-            return Err(err!(1456, limit, name.name));
+            return Err(err!(ER_SP_RECURSION_LIMIT, limit, name.name));
         }
         let own = self.access();
         let is_own = own.active_roles().is_empty() && own.account().name.to_string() == compiled.definer;
@@ -205,10 +206,10 @@ impl Host for Calling<'_> {
     fn enter(&mut self, part: &Parsed, name: ObjectName) -> Result<Arc<Compiled>> {
         let (schema, name) = self.session.object(part, name)?;
         let version = self.session.dictionary();
-        let missing = || err!(1305, "PROCEDURE", format!("{schema}.{name}"));
+        let missing = || err!(ER_SP_DOES_NOT_EXIST, "PROCEDURE", format!("{schema}.{name}"));
         let routine = version.routine(&schema, RoutineKind::Procedure, &name).ok_or_else(missing)?;
         let compiled = Compiled::of(routine)?;
-        self.may_answer(compiled.answers).map_err(|_| err!(1312, format!("{schema}.{name}")))?;
+        self.may_answer(compiled.answers).map_err(|_| err!(ER_SP_BADSELECT, format!("{schema}.{name}")))?;
         self.session.enter_routine(Arc::clone(&compiled))?;
         Ok(compiled)
     }
@@ -259,7 +260,7 @@ impl Calling<'_> {
     fn may_answer(&self, answers: bool) -> Result<()> {
         if answers && !self.out.capabilities().has(Capabilities::MULTI_RESULTS) {
             let name = self.session.programs.calls.first().map(|c| &c.compiled.routine);
-            return Err(err!(1312, name.map_or_else(String::new, |n| format!("{}.{}", n.schema, n.name))));
+            return Err(err!(ER_SP_BADSELECT, name.map_or_else(String::new, |n| format!("{}.{}", n.schema, n.name))));
         }
         Ok(())
     }

@@ -11,7 +11,8 @@ use run::program::columns_of;
 use sql::ast::{self, AlterRoutine, Characteristics, CreateRoutine, DataAccess, Parsed};
 use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
-use types::{Result, SqlError, err};
+use types::codes::*;
+use types::{Result, err};
 
 const CHARACTER_SET_CLIENT: VarId = id("character_set_client");
 const COLLATION_CONNECTION: VarId = id("collation_connection");
@@ -33,20 +34,22 @@ impl Session {
     /// Errors 1044, 1049, 1304 and those of the types of parameters and variables.
     pub(crate) fn create_routine(&mut self, parsed: &Parsed, create: &CreateRoutine) -> Result<()> {
         if let Some(language) = create.characteristics.language {
-            let message = format!("Language '{}' is not supported.", text_of(parsed, language));
-            return Err(SqlError::new(6000, message));
+            return Err(err!(
+                ER_LANGUAGE_COMPONENT,
+                format!("Language '{}' is not supported.", text_of(parsed, language))
+            ));
         }
         let (schema, name) = self.object(parsed, create.name)?;
         self.need_in(Action::CreateRoutine, &schema)?;
         if create.function && !create.program.code.iter().any(|op| matches!(op, ast::Op::Return(_))) {
-            return Err(err!(1320, format!("{schema}.{name}")));
+            return Err(err!(ER_SP_NORETURN, format!("{schema}.{name}")));
         }
         if create.function {
             return Err(unsupported("stored functions"));
         }
         let definer = self.definer(parsed, create.definer)?;
         let version = self.dictionary();
-        let found = version.schema(&schema).ok_or_else(|| err!(1049, schema))?;
+        let found = version.schema(&schema).ok_or_else(|| err!(ER_BAD_DB_ERROR, schema))?;
         let collation = found.default_collation;
         let mut columns = columns_of(parsed, create, collation, self.state.sql_mode)?;
         columns.truncate(create.program.parameter_count as usize);
@@ -89,8 +92,8 @@ impl Session {
             ddl.create_routine(routine)
         });
         match made {
-            Err(e) if e.code == 1304 && create.if_not_exists => {
-                self.state.warn("Note", 1304, e.message);
+            Err(e) if e.code == ER_SP_ALREADY_EXISTS && create.if_not_exists => {
+                self.state.warn("Note", ER_SP_ALREADY_EXISTS, e.message);
                 Ok(())
             }
             made => made,
@@ -121,9 +124,9 @@ impl Session {
         let (schema, name) = self.object(parsed, name)?;
         self.may_use_program(Action::AlterRoutine, "alter routine", &schema, &name)?;
         match self.define(|ddl| ddl.drop_routine(&schema, kind_of(function), &name)) {
-            Err(e) if if_exists && matches!(e.code, 1305 | 1049) => {
-                let missing = err!(1305, kind_of(function).word(), format!("{schema}.{name}"));
-                self.state.warn("Note", 1305, missing.message);
+            Err(e) if if_exists && matches!(e.code, ER_SP_DOES_NOT_EXIST | ER_BAD_DB_ERROR) => {
+                let missing = err!(ER_SP_DOES_NOT_EXIST, kind_of(function).word(), format!("{schema}.{name}"));
+                self.state.warn("Note", ER_SP_DOES_NOT_EXIST, missing.message);
                 Ok(())
             }
             dropped => dropped,
@@ -135,5 +138,5 @@ impl Session {
 fn utf8(parsed: &Parsed, text: ast::Str) -> Result<String> {
     let bytes = parsed.bytes(text);
     let kept = std::str::from_utf8(bytes);
-    kept.map(str::to_string).map_err(|_| err!(1300, "utf8mb4", String::from_utf8_lossy(bytes)))
+    kept.map(str::to_string).map_err(|_| err!(ER_INVALID_CHARACTER_STRING, "utf8mb4", String::from_utf8_lossy(bytes)))
 }

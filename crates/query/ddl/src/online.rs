@@ -28,6 +28,7 @@ use run::long;
 use run::write::{Refused, RowWriter, duplicate_entry};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use types::codes::*;
 use types::row::long::Parts;
 use types::{Result, err};
 
@@ -105,7 +106,7 @@ impl OnlineBuild {
         let mut now = snapshot(&self.engine)?;
         let mut rows = std::mem::take(&mut self.unseen);
         let name = &self.to.indexes[self.indexes[0]].name;
-        for Note { trx, key } in self.log().take().map_err(|_| err!(1799, name))? {
+        for Note { trx, key } in self.log().take().map_err(|_| err!(ER_INNODB_ONLINE_LOG_TOO_BIG, name))? {
             let writers = rows.entry(key).or_default();
             if writers.last() != Some(&trx) {
                 writers.push(trx);

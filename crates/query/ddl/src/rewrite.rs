@@ -21,8 +21,9 @@ use run::rules::RuleSet;
 use run::write::{self, RowWriter, duplicate_entry};
 use std::cell::Cell;
 use std::sync::Arc;
+use types::codes::*;
 use types::row::long::Parts;
-use types::{Result, SqlMode, StoreContext, Value};
+use types::{Result, SqlMode, StoreContext, Value, err};
 
 /// How rows of a table become rows of its new form.
 pub struct Rewrite {
@@ -169,7 +170,7 @@ impl Rewrite {
                 None if c.is_row_id() => {
                     let ids = to.row_ids.as_ref().expect("the column's counter");
                     let id = ids.reserve(run.env.borrow().engine(), 1, 1, 1, u64::MAX).map_err(error::engine)?;
-                    Value::UInt(id.ok_or_else(|| types::err!(1467))?)
+                    Value::UInt(id.ok_or_else(|| err!(ER_AUTOINC_READ_FAILED))?)
                 }
                 None => match &c.default {
                     catalog::ColumnDefault::Value(v) => expr::reborrow(v),
@@ -196,7 +197,7 @@ impl Rewrite {
         }
         let (step, offset) = env.auto_increment_step();
         let id = counter.reserve(env.engine(), 1, step, offset, max).map_err(error::engine)?;
-        let id = id.ok_or_else(|| types::err!(1467))?;
+        let id = id.ok_or_else(|| err!(ER_AUTOINC_READ_FAILED))?;
         self.first_number.set(self.first_number.get().or(Some(id)));
         Ok(if column.data_type.unsigned { Value::UInt(id) } else { Value::Int(id as i64) })
     }
@@ -242,10 +243,10 @@ fn convert_column<'v>(
         let truncated = || format!("Data truncated for column '{}' at row {row}", to.name);
         return match to.data_type.nullable {
             true => Ok(Value::Null),
-            false if mode.is_strict() && in_place => Err(types::SqlError::new(1138, "Invalid use of NULL value")),
-            false if mode.is_strict() => Err(types::SqlError::new(1265, truncated())),
+            false if mode.is_strict() && in_place => Err(err!(ER_INVALID_USE_OF_NULL)),
+            false if mode.is_strict() => Err(types::SqlError::new(WARN_DATA_TRUNCATED, truncated())),
             false => {
-                run.warn(1265, truncated());
+                run.warn(WARN_DATA_TRUNCATED, truncated());
                 Ok(store::placeholder(&to.data_type))
             }
         };
@@ -313,7 +314,7 @@ fn convert_column<'v>(
             None => {
                 let shown = String::from_utf8_lossy(&convert::text(&Value::DateTime(t), &to.data_type)).into_owned();
                 let message = format!("Incorrect datetime value: '{shown}' for column '{}' at row {row}", to.name);
-                Err(types::SqlError::new(1292, message))
+                Err(types::SqlError::new(ER_TRUNCATED_WRONG_VALUE, message))
             }
         },
         v => Ok(v),

@@ -6,8 +6,9 @@ use crate::{Execution, Scope};
 use hashbrown::HashSet;
 use std::borrow::Cow;
 use std::cmp::Ordering;
+use types::codes::*;
 use types::json::Json;
-use types::{CollationId, DataType, Decimal, Result, SqlError, TypeKind, Value};
+use types::{CollationId, DataType, Decimal, Result, SqlError, TypeKind, Value, err};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AggregateKind {
@@ -74,7 +75,7 @@ impl AggregateCall {
         let first = args.first().map(|e| e.ty);
         let ty = match (kind, first) {
             (Count, _) => DataType { length: 21, ..DataType::new(TypeKind::BigInt).not_null() },
-            (_, None) => return Err(SqlError::new(1064, "You have an error in your SQL syntax")),
+            (_, None) => return Err(SqlError::new(ER_PARSE_ERROR, "You have an error in your SQL syntax")),
             (Sum, Some(t)) => number::sum_type(&t, false),
             (Avg, Some(t)) => number::sum_type(&t, true),
             (Min | Max, Some(t)) if matches!(t.kind, TypeKind::Enum | TypeKind::Set) => {
@@ -93,7 +94,7 @@ impl AggregateCall {
             (GroupConcat, Some(t)) => DataType::string(TypeKind::Text, 0, t.collation),
         };
         if args.len() > 1 && !matches!(kind, Count | JsonObject) {
-            return Err(SqlError::new(1241, "Operand should contain 1 column(s)"));
+            return Err(err!(ER_OPERAND_COLUMNS, 1));
         }
         let call = AggregateCall { kind, distinct, args, order: Vec::new(), separator: Vec::new(), ty, quiet: false };
         Ok(Expr::new(Node::Aggregate(Box::new(call)), ty))
@@ -189,7 +190,7 @@ fn bit_operand(e: Expr) -> Result<Expr> {
     }
     if e.ty.kind.is_blob() || e.ty.length > BIT_BYTES_MAX {
         return Err(SqlError::new(
-            3514,
+            ER_INVALID_BITWISE_AGGREGATE_OPERANDS_SIZE,
             format!(
                 "Aggregate bitwise functions cannot accept arguments longer than {BIT_BYTES_MAX} bytes; consider using \
                  the SUBSTRING() function"
@@ -605,7 +606,7 @@ impl Accumulator {
                     end += n;
                 }
                 out.truncate(end);
-                run.warn(1260, format!("Row {} was cut by GROUP_CONCAT()", i + 1));
+                run.push_warning(err!(ER_CUT_VALUE_GROUP_CONCAT, i + 1));
                 break;
             }
         }

@@ -10,6 +10,7 @@ use super::{Expr, Node, boolean, boolean_type, convert};
 use crate::Execution;
 use crate::Strictness;
 use catalog::Table;
+use types::codes::*;
 use types::json::{Json, opaque};
 use types::key::{self, KeyPart};
 use types::{DataType, Decimal, Result, SqlError, SqlMode, StoreContext, TypeKind, Value, err};
@@ -88,12 +89,14 @@ impl Refused {
     #[cold]
     fn error(self, index: &str, row: u64, how: Strictness) -> SqlError {
         match self {
-            Refused::Invalid => err!(3903, index),
-            Refused::OutOfRange => err!(3904, index),
-            Refused::Container => err!(3908, index),
-            Refused::TooLong if !how.lenient => err!(3907, index),
-            Refused::Truncated if !how.lenient => err!(3751, index, row),
-            Refused::Beyond | Refused::TooLong | Refused::Truncated => err!(3752, index, row),
+            Refused::Invalid => err!(ER_INVALID_JSON_VALUE_FOR_FUNC_INDEX, index),
+            Refused::OutOfRange => err!(ER_JSON_VALUE_OUT_OF_RANGE_FOR_FUNC_INDEX, index),
+            Refused::Container => err!(ER_WRONG_MVI_VALUE, index),
+            Refused::TooLong if !how.lenient => err!(ER_FUNCTIONAL_INDEX_DATA_IS_TOO_LONG, index),
+            Refused::Truncated if !how.lenient => err!(ER_WARN_DATA_TRUNCATED_FUNCTIONAL_INDEX, index, row),
+            Refused::Beyond | Refused::TooLong | Refused::Truncated => {
+                err!(ER_WARN_DATA_OUT_OF_RANGE_FUNCTIONAL_INDEX, index, row)
+            }
         }
     }
 }
@@ -115,7 +118,7 @@ pub fn stored(
         Value::Null => return Ok(Value::Null),
         Value::Json(_) => json::document(&v)?,
         Value::Bytes(text) => json::parse_text(&json::utf8(text, &operand.ty)?, 0, "cast_as_array")?,
-        _ => return Err(err!(3146, 1, "cast_as_array")),
+        _ => return Err(err!(ER_INVALID_TYPE_FOR_JSON, 1, "cast_as_array")),
     };
     let index = table.indexes.iter().find(|i| i.array_part.is_some_and(|n| i.parts[n].column == at));
     let name = index.map_or("", |i| i.name.as_str());
@@ -131,7 +134,7 @@ pub fn stored(
         let j = match j {
             // A day has no time: the one value that is cut where the session is not strict.
             Json::Date(_) if how.lenient && element.kind == TypeKind::Time => {
-                let told = err!(3751, name, row);
+                let told = err!(ER_WARN_DATA_TRUNCATED_FUNCTIONAL_INDEX, name, row);
                 run.warn(told.code, told.message);
                 Json::Time(types::Time(0))
             }
@@ -155,7 +158,7 @@ fn check_room(elements: &[(Vec<u8>, Json)], element: &DataType, index: &str) -> 
     let least = if strings { 1 } else { element_bytes(element) };
     let most = UNDO_BYTES / (least + 2);
     if elements.len() > most {
-        return Err(err!(3905, index, elements.len() - most));
+        return Err(err!(ER_EXCEEDED_MV_KEYS_NUM, index, elements.len() - most));
     }
     if strings {
         let bytes = |j: &Json| match j {
@@ -165,7 +168,7 @@ fn check_room(elements: &[(Vec<u8>, Json)], element: &DataType, index: &str) -> 
         };
         let total: usize = elements.iter().map(|(_, j)| bytes(j)).sum();
         if total > STRING_BYTES_MAX {
-            return Err(err!(3906, index, total - STRING_BYTES_MAX));
+            return Err(err!(ER_EXCEEDED_MV_KEYS_SPACE, index, total - STRING_BYTES_MAX));
         }
     }
     Ok(())
@@ -299,7 +302,7 @@ fn temporal(j: Json, ty: &DataType) -> std::result::Result<Json, Refused> {
         Ok((Value::Date(v), _)) if ty.kind == TypeKind::Date => Ok(Json::Date(v)),
         Ok((Value::Time(v), _)) if ty.kind == TypeKind::Time => Ok(Json::Time(v)),
         Ok((Value::DateTime(v), _)) if ty.kind == TypeKind::DateTime => Ok(Json::DateTime(v)),
-        Err(e) if e.code == 1264 => Err(Refused::Beyond),
+        Err(e) if e.code == ER_WARN_DATA_OUT_OF_RANGE => Err(Refused::Beyond),
         _ => Err(Refused::Truncated),
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::Execution;
 use std::borrow::Cow;
-use types::{Charset, CollationId, DataType, Result, Value};
+use types::codes::*;
+use types::{Charset, CollationId, DataType, Result, Value, err};
 
 /// What texts of the type are in: those of numbers and of parameters that nothing is known of are utf8mb4.
 pub(super) fn charset_of(t: &DataType) -> Charset {
@@ -48,7 +49,7 @@ pub(super) fn well_formed<'a>(bytes: Cow<'a, [u8]>, to: &DataType, run: &dyn Exe
     if valid == bytes.len() {
         return Some(bytes);
     }
-    run.warn(1300, invalid_string(&bytes[valid..], set));
+    run.warn(ER_INVALID_CHARACTER_STRING, invalid_string(&bytes[valid..], set));
     match bytes {
         bytes if set.is_single_byte() => Some(bytes),
         _ if run.evaluation().sql_mode.is_strict() => None,
@@ -79,7 +80,7 @@ pub fn in_charset<'a>(text: Cow<'a, [u8]>, of: &DataType, collation: CollationId
     if from.convert(to, &text, &mut out) == 0 {
         return Ok(Cow::Owned(out));
     }
-    Err(types::err!(3854, types::show_bytes(&text), from.name(), to.name()))
+    Err(err!(ER_CANNOT_CONVERT_STRING, types::show_bytes(&text), from.name(), to.name()))
 }
 
 /// Cuts a cast string to its length, with a warning; fills BINARY(n) up with zero bytes.
@@ -98,7 +99,7 @@ pub(super) fn cut<'a>(bytes: Cow<'a, [u8]>, to: &DataType, run: &dyn Execution) 
         return bytes;
     }
     let kind = if to.collation.is_binary() { "BINARY" } else { "CHAR" };
-    run.warn(1292, format!("Truncated incorrect {kind}({}) value: '{}'", to.length, String::from_utf8_lossy(&bytes)));
+    run.push_warning(err!(ER_TRUNCATED_WRONG_VALUE, format!("{kind}({})", to.length), String::from_utf8_lossy(&bytes)));
     match bytes {
         Cow::Borrowed(b) => Cow::Borrowed(&b[..end]),
         Cow::Owned(mut b) => {

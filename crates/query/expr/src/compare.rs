@@ -5,12 +5,13 @@ use crate::Execution;
 use crate::charset;
 use std::borrow::Cow;
 use std::cmp::Ordering;
+use types::codes::*;
 use types::collation::CollationId;
 use types::datatype::DECIMALS_NOT_FIXED;
 use types::error::Level;
 use types::store::StoreContext;
 use types::temporal::{Problem, parse};
-use types::{DataType, DateTime, Result, SqlError, SqlMode, TypeKind, Value};
+use types::{DataType, DateTime, Result, SqlError, SqlMode, TypeKind, Value, err};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CmpOp {
@@ -78,7 +79,7 @@ fn mixed(a: &Value<'_>, b: &Value<'_>, collation: CollationId, run: &dyn Executi
     {
         return Ok(convert::datetime(a, run).cmp(&convert::datetime(b, run)));
     }
-    types::compare(a, b, collation).ok_or_else(|| SqlError::new(1105, "comparison of NULL"))
+    types::compare(a, b, collation).ok_or_else(|| SqlError::new(ER_UNKNOWN_ERROR, "comparison of NULL"))
 }
 
 /// [`coercibility`] of columns of one character set and different collations together: none of the collations holds.
@@ -265,11 +266,14 @@ fn illegal_mix(operands: &[&Expr], operation: &str) -> SqlError {
     let list: Vec<String> = operands.iter().map(show).collect();
     match list.len() {
         2 => SqlError::new(
-            1267,
+            ER_CANT_AGGREGATE_2COLLATIONS,
             format!("Illegal mix of collations {} and {} for operation '{operation}'", list[0], list[1]),
         ),
-        3 => SqlError::new(1270, format!("Illegal mix of collations {} for operation '{operation}'", list.join(", "))),
-        _ => SqlError::new(1271, format!("Illegal mix of collations for operation '{operation}'")),
+        3 => SqlError::new(
+            ER_CANT_AGGREGATE_3COLLATIONS,
+            format!("Illegal mix of collations {} for operation '{operation}'", list.join(", ")),
+        ),
+        _ => err!(ER_CANT_AGGREGATE_NCOLLATIONS, operation),
     }
 }
 
@@ -345,28 +349,28 @@ pub fn check_temporal(
         let of_column = format!("Incorrect {form} value: '{shown}' for column '{column}' at row 1");
         return match reading {
             Reading::Bound if column.is_empty() => {
-                Ok(vec![(1292, format!("Truncated incorrect {form} value: '{shown}'"))])
+                Ok(vec![(ER_TRUNCATED_WRONG_VALUE, format!("Truncated incorrect {form} value: '{shown}'"))])
             }
-            Reading::Bound => Ok(vec![(1292, of_column)]),
-            Reading::Listed => Ok(vec![(1292, format!("Truncated incorrect date value: '{shown}'"))]),
-            Reading::Stored if !column.is_empty() => Err(SqlError::new(1292, of_column)),
-            Reading::Stored | Reading::ListedStored => {
-                Err(SqlError::new(1292, format!("Truncated incorrect {form} value: '{shown}'")))
+            Reading::Bound => Ok(vec![(ER_TRUNCATED_WRONG_VALUE, of_column)]),
+            Reading::Listed => {
+                Ok(vec![(ER_TRUNCATED_WRONG_VALUE, format!("Truncated incorrect date value: '{shown}'"))])
             }
+            Reading::Stored if !column.is_empty() => Err(SqlError::new(ER_TRUNCATED_WRONG_VALUE, of_column)),
+            Reading::Stored | Reading::ListedStored => Err(err!(ER_TRUNCATED_WRONG_VALUE, form, shown)),
             Reading::Strict => {
                 let kind = match kind {
                     TypeKind::Date => "DATE",
                     TypeKind::DateTime => "DATETIME",
                     _ => "TIMESTAMP",
                 };
-                Err(SqlError::new(1525, format!("Incorrect {kind} value: '{shown}'")))
+                Err(err!(ER_WRONG_VALUE, kind, shown))
             }
         };
     };
     let mut warnings = Vec::new();
     if parsed.problem != Problem::None {
         let form = if parsed.has_time { "datetime" } else { "date" };
-        warnings.push((1292, format!("Truncated incorrect {form} value: '{shown}'")));
+        warnings.push((ER_TRUNCATED_WRONG_VALUE, format!("Truncated incorrect {form} value: '{shown}'")));
     }
     warnings.extend(parsed.delimiter.map(|d| d.warning(text, 1)));
     Ok(warnings)
@@ -399,7 +403,7 @@ pub fn held_by_column(
             _ => "datetime",
         };
         let shown = String::from_utf8_lossy(&convert::text(value, &source)).into_owned();
-        (w.level, (1292, format!("Incorrect {kind} value: '{shown}' for column '{name}' at row 1")))
+        (w.level, (ER_TRUNCATED_WRONG_VALUE, format!("Incorrect {kind} value: '{shown}' for column '{name}' at row 1")))
     });
     match warning {
         None => (Some(held.into_owned()), None),
@@ -423,13 +427,16 @@ static HELD_OR_NULL: functions::Function = functions::f("held by column", 1, 1, 
             convert::datetime_in(&v, a.run.evaluation().sql_mode, a.run).map_or(Value::Null, Value::DateTime)
         }
         (None, Value::Bytes(text)) => {
-            a.run.warn(1292, format!("Truncated incorrect time value: '{}'", String::from_utf8_lossy(text)));
+            a.run.push_warning(err!(ER_TRUNCATED_WRONG_VALUE, "time", String::from_utf8_lossy(text)));
             Value::Null
         }
         (None, Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_)) => {
             let shown = convert::text(&v, &convert::type_of(&v)).into_owned();
             let kind = if a.ty.kind == TypeKind::Time { "time" } else { "datetime" };
-            a.run.warn(1292, format!("Incorrect {kind} value: '{}'", String::from_utf8_lossy(&shown)));
+            a.run.warn(
+                ER_TRUNCATED_WRONG_VALUE,
+                format!("Incorrect {kind} value: '{}'", String::from_utf8_lossy(&shown)),
+            );
             Value::Null
         }
         (None, _) => v,
@@ -484,7 +491,7 @@ static MOMENT_OF_SUBQUERY: functions::Function = functions::f("moment", 1, 1, fu
     }
     if let Value::DateTime(_) = v {
         let shown = String::from_utf8_lossy(&convert::text(&v, a.ty)).into_owned();
-        a.run.warn(1292, format!("Incorrect datetime value: '{shown}'"));
+        a.run.warn(ER_TRUNCATED_WRONG_VALUE, format!("Incorrect datetime value: '{shown}'"));
     }
     Ok(Value::Null)
 });

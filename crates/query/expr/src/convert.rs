@@ -6,13 +6,14 @@ use super::document::{json_decimal, json_integer, json_number, warn_json};
 use super::{Expr, Node};
 use crate::Execution;
 use std::borrow::Cow;
+use types::codes::*;
 use types::decimal;
 use types::error::Warning;
 use types::sql_mode::SqlMode;
 use types::temporal::parse::{self, Delimiter, Parsed};
 use types::{
-    Charset, CollationId, DECIMALS_NOT_FIXED, DataType, DateTime, Decimal, Result, SqlError, StoreContext, Time,
-    TypeKind, Value,
+    Charset, CollationId, DECIMALS_NOT_FIXED, DataType, DateTime, Decimal, Result, StoreContext, Time, TypeKind, Value,
+    err,
 };
 
 /// Digits of MySQL's intermediate results, of which crate `types` keeps 77.
@@ -125,7 +126,7 @@ pub fn warn_truncated_double(b: &[u8], run: &dyn Execution) {
     let (_, used) = types::number::parse_f64(b);
     if !b[used..].iter().all(|c| types::number::is_blank(*c)) {
         let shown = String::from_utf8_lossy(&b[..b.len().min(128)]).into_owned();
-        run.warn(1292, format!("Truncated incorrect DOUBLE value: '{shown}'"));
+        run.push_warning(err!(ER_TRUNCATED_WRONG_VALUE, "DOUBLE", shown));
     }
 }
 
@@ -135,7 +136,7 @@ pub fn integer_of_text(b: &[u8], (low, high): (i128, i128), run: &dyn Execution)
     let is_whole = used > 0 && !beyond && b[used..].iter().all(|c| types::number::is_blank(*c));
     if !is_whole || !(low..=high).contains(&i) {
         let shown = String::from_utf8_lossy(&b[..b.len().min(128)]).into_owned();
-        run.warn(1292, format!("Truncated incorrect INTEGER value: '{shown}'"));
+        run.push_warning(err!(ER_TRUNCATED_WRONG_VALUE, "INTEGER", shown));
     }
     i.clamp(low, high)
 }
@@ -145,7 +146,7 @@ pub fn warn_truncated_decimal(b: &[u8], run: &dyn Execution) {
     let (_, used, status) = Decimal::parse_prefix(b);
     let lost = matches!(status, decimal::Parsed::Truncated | decimal::Parsed::Bad) && used > 0;
     if lost || b.is_empty() || !b[used..].iter().all(|c| types::number::is_blank(*c)) {
-        run.warn(1292, format!("Truncated incorrect DECIMAL value: '{}'", String::from_utf8_lossy(b)));
+        run.push_warning(err!(ER_TRUNCATED_WRONG_VALUE, "DECIMAL", String::from_utf8_lossy(b)));
     }
 }
 
@@ -175,7 +176,7 @@ pub fn bits64(v: &Value<'_>, run: &dyn Execution) -> u64 {
 pub fn integer_of_decimal(d: &Decimal, run: &dyn Execution) -> i64 {
     let n = Value::Decimal(*d).to_i64();
     if Decimal::from(n) != d.round(0) {
-        run.warn(1292, format!("Truncated incorrect DECIMAL value: '{d}'"));
+        run.push_warning(err!(ER_TRUNCATED_WRONG_VALUE, "DECIMAL", d));
     }
     n
 }
@@ -221,13 +222,16 @@ pub fn datetime_in(v: &Value<'_>, mode: SqlMode, run: &dyn Execution) -> Option<
             let p = parse::parse_datetime(b, mode).map(|p| in_session_zone(p, run));
             let bad = p.is_none_or(|p| p.problem != parse::Problem::None);
             if p.is_some_and(|p| p.value == DateTime::ZERO) && run.evaluation().sql_mode.has(SqlMode::NO_ZERO_DATE) {
-                run.warn(1292, format!("Incorrect datetime value: '{}'", String::from_utf8_lossy(b)));
+                run.warn(
+                    ER_TRUNCATED_WRONG_VALUE,
+                    format!("Incorrect datetime value: '{}'", String::from_utf8_lossy(b)),
+                );
                 return None;
             }
             if bad {
                 let shown = String::from_utf8_lossy(b).into_owned();
                 let words = if p.is_none() { "Incorrect datetime value" } else { "Truncated incorrect datetime value" };
-                run.warn(1292, format!("{words}: '{shown}'"));
+                run.warn(ER_TRUNCATED_WRONG_VALUE, format!("{words}: '{shown}'"));
             }
             warn_delimiter(&p, b, run);
             p.map(|p| p.value)
@@ -247,7 +251,10 @@ pub fn datetime_in(v: &Value<'_>, mode: SqlMode, run: &dyn Execution) -> Option<
             });
             if read.is_none() {
                 let shown = text(v, &type_of(v)).into_owned();
-                run.warn(1292, format!("Incorrect datetime value: '{}'", String::from_utf8_lossy(&shown)));
+                run.warn(
+                    ER_TRUNCATED_WRONG_VALUE,
+                    format!("Incorrect datetime value: '{}'", String::from_utf8_lossy(&shown)),
+                );
             }
             read
         }
@@ -255,7 +262,7 @@ pub fn datetime_in(v: &Value<'_>, mode: SqlMode, run: &dyn Execution) -> Option<
             let n = v.to_i64();
             let p = parse::datetime_from_number(n, 0, LENIENT);
             if p.is_none() {
-                run.warn(1292, format!("Incorrect datetime value: '{n}'"));
+                run.warn(ER_TRUNCATED_WRONG_VALUE, format!("Incorrect datetime value: '{n}'"));
             }
             p.map(|p| p.value)
         }
@@ -272,7 +279,7 @@ pub fn time(v: &Value<'_>, run: &dyn Execution) -> Option<Time> {
         Value::Bytes(b) => {
             let p = parse::parse_time(b, run.evaluation().sql_mode);
             if p.is_none_or(|p| p.problem != parse::Problem::None) {
-                run.warn(1292, format!("Truncated incorrect time value: '{}'", String::from_utf8_lossy(b)));
+                run.push_warning(err!(ER_TRUNCATED_WRONG_VALUE, "time", String::from_utf8_lossy(b)));
             }
             warn_delimiter(&p, b, run);
             p.map(|p| p.value)
@@ -294,7 +301,7 @@ pub fn time(v: &Value<'_>, run: &dyn Execution) -> Option<Time> {
             };
             if p.is_none_or(|(_, bad)| bad) {
                 let shown = String::from_utf8_lossy(&text(v, &type_of(v))).into_owned();
-                run.warn(1292, format!("Truncated incorrect time value: '{shown}'"));
+                run.push_warning(err!(ER_TRUNCATED_WRONG_VALUE, "time", shown));
             }
             p.filter(|(_, bad)| !bad).map(|(t, _)| t)
         }
@@ -375,8 +382,7 @@ pub fn temporal_literal(
 ) -> Result<(Expr, Option<Delimiter>)> {
     const OF_DATES: u64 = SqlMode::NO_ZERO_IN_DATE.0 | SqlMode::NO_ZERO_DATE.0 | SqlMode::ALLOW_INVALID_DATES.0;
     let mode = SqlMode(mode.0 & OF_DATES);
-    let wrong =
-        |kind: &str| SqlError::new(1525, format!("Incorrect {kind} value: '{}'", String::from_utf8_lossy(text)));
+    let wrong = |kind: &str| err!(ER_WRONG_VALUE, kind, String::from_utf8_lossy(text));
     let sound = |problem: parse::Problem| problem == parse::Problem::None;
     let decimals_of = |micros: u32, fsp: u8| if micros == 0 && fsp == 0 { 0 } else { fsp };
     Ok(if date {
@@ -469,7 +475,7 @@ pub fn cast<'a>(v: Value<'a>, to: &DataType, from: &DataType, run: &dyn Executio
             if d.fits(to.length, to.decimals) {
                 Value::Decimal(d)
             } else {
-                run.warn(1264, "Out of range value for column '(null)' at row 1".to_string());
+                run.push_warning(err!(ER_WARN_DATA_OUT_OF_RANGE, "(null)", 1));
                 Value::Decimal(Decimal::max_value(to.length, to.decimals, d.is_negative()))
             }
         }
@@ -525,7 +531,7 @@ fn cast_to_year<'a>(v: &Value<'_>, run: &dyn Execution) -> Value<'a> {
         1..=69 => Value::UInt(y as u64 + 2000),
         70..=99 => Value::UInt(y as u64 + 1900),
         _ => {
-            run.warn(1292, format!("Truncated incorrect YEAR value: '{y}'"));
+            run.push_warning(err!(ER_TRUNCATED_WRONG_VALUE, "YEAR", y));
             Value::Null
         }
     }
@@ -557,7 +563,7 @@ pub fn is_let_in(t: DateTime, given: &Value<'_>, run: &dyn Execution) -> bool {
     };
     if !fits && !matches!(given, Value::Date(_) | Value::DateTime(_) | Value::Time(_)) {
         let shown = String::from_utf8_lossy(&text(given, &type_of(given))).into_owned();
-        run.warn(1292, format!("Incorrect datetime value: '{shown}'"));
+        run.warn(ER_TRUNCATED_WRONG_VALUE, format!("Incorrect datetime value: '{shown}'"));
     }
     fits
 }

@@ -2,6 +2,7 @@
 
 use super::functions::once::is_number;
 use crate::Execution;
+use types::codes::*;
 use types::{Decimal, Value};
 
 /// The number of a document.
@@ -58,5 +59,5 @@ pub fn json_integer(v: &Value<'_>, run: &dyn Execution) -> Value<'static> {
 
 /// 3156: a document has no value of that type.
 pub fn warn_json(to: &str, run: &dyn Execution) {
-    run.warn(3156, format!("Invalid JSON value for CAST to {to} from column  at row 1"));
+    run.warn(ER_INVALID_JSON_VALUE_FOR_CAST, format!("Invalid JSON value for CAST to {to} from column  at row 1"));
 }

@@ -1,7 +1,8 @@
 //! Constructors of errors that many expressions and operators raise.
 
-use types::SqlError;
+use types::codes::*;
 pub use types::work::{check as check_interrupt, check_memory, check_memory_for, interrupted, out_of_memory};
+use types::{SqlError, err};
 
 /// A text that could not be read.
 #[cold]
@@ -16,16 +17,16 @@ pub fn parse_error(e: &sql::ParseError) -> SqlError {
 /// 1235: not built yet.
 #[cold]
 pub fn unsupported(what: &str) -> SqlError {
-    SqlError::new(1235, format!("This version of MySQL doesn't yet support '{what}'"))
+    err!(ER_NOT_SUPPORTED_YET, what)
 }
 
 #[cold]
 pub fn unknown_column(name: &str, clause: &str) -> SqlError {
-    SqlError::new(1054, format!("Unknown column '{name}' in '{clause}'"))
+    err!(ER_BAD_FIELD_ERROR, name, clause)
 }
 
 /// 1690. An empty text is that of the expression, which knows it: [`crate::Expr::eval`] puts it there.
 #[cold]
 pub fn out_of_range(kind: &str, text: &str) -> SqlError {
-    SqlError::new(1690, format!("{kind} value is out of range in '{text}'"))
+    err!(ER_DATA_OUT_OF_RANGE, kind, text)
 }

@@ -8,7 +8,8 @@ use crate::{
 use crate::{print, reborrow};
 use std::borrow::Cow;
 use std::cmp::Ordering;
-use types::{CollationId, DataType, Result, SqlError, TypeKind, Value};
+use types::codes::*;
+use types::{CollationId, DataType, Result, SqlError, TypeKind, Value, err};
 
 impl Expr {
     /// The value in the given scope.
@@ -23,7 +24,7 @@ impl Expr {
                     }
                     Ok(reborrow(v))
                 }
-                None => Err(SqlError::new(1210, "Incorrect arguments to EXECUTE")),
+                None => Err(err!(ER_WRONG_ARGUMENTS, "EXECUTE")),
             },
             Node::Column { depth: 0, slot, column } => at.column(*slot as usize, *column as usize, run),
             _ => self.eval_slow(run, at),
@@ -145,9 +146,9 @@ impl Expr {
     #[cold]
     pub fn failed(&self, e: SqlError, at: Scope<'_>) -> SqlError {
         match e.message.strip_suffix("in ''") {
-            Some(what) if e.code == 1690 => {
+            Some(what) if e.code == ER_DATA_OUT_OF_RANGE => {
                 let text = print::print(self, &print::AtRow(at));
-                SqlError::new(1690, format!("{what}in '{text}'"))
+                SqlError::new(ER_DATA_OUT_OF_RANGE, format!("{what}in '{text}'"))
             }
             _ => e,
         }
@@ -332,7 +333,8 @@ fn first_when(whens: &[(Expr, Expr)], run: &dyn Execution, at: Scope<'_>) -> Res
 #[cold]
 fn impossible_for(e: &Expr, collation: CollationId) -> Option<SqlError> {
     let is_given = matches!(e.node, Node::Param(_)) && e.ty.nullable;
-    is_given.then(|| types::err!(3988, e.ty.collation.info().name, collation.info().name, "parameter"))
+    is_given
+        .then(|| err!(ER_IMPOSSIBLE_STRING_CONVERSION, e.ty.collation.info().name, collation.info().name, "parameter"))
 }
 
 /// The text of an ENUM's or SET's number, in its character set; what is no such number stays as it is.

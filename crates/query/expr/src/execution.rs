@@ -8,8 +8,9 @@ use catalog::Table;
 use std::cell::{Cell, RefCell, RefMut};
 use std::time::Duration;
 use sync::memory::Excess;
+use types::codes::*;
 use types::sql_mode::SqlMode;
-use types::{CollationId, Result, SqlError, Value};
+use types::{CollationId, Result, SqlError, Value, err};
 
 /// A value that functions take some hundred microseconds for.
 const LONG_BYTES: usize = 1 << 16;
@@ -165,7 +166,7 @@ pub trait Execution {
         }
         let max = self.max_packet();
         if bytes > max {
-            self.warn(1301, format!("Result of {function}() was larger than max_allowed_packet ({max}) - truncated"));
+            self.push_warning(err!(ER_WARN_ALLOWED_PACKET_OVERFLOWED, function, max));
             return Ok(true);
         }
         error::check_memory_for(bytes).map(|()| false)
@@ -196,6 +197,11 @@ pub trait Execution {
             return;
         }
         self.tell(code, message);
+    }
+
+    /// [`Execution::warn`] with number and message of `condition`.
+    fn push_warning(&self, condition: SqlError) {
+        self.warn(condition.code, condition.message);
     }
 
     /// A warning that is one in strict statements, too.
@@ -278,8 +284,26 @@ pub trait Execution {
 #[cold]
 fn is_strict(code: u16) -> bool {
     const CODES: [u16; 20] = [
-        1048, 1071, 1260, 1261, 1262, 1263, 1264, 1265, 1292, 1301, 1364, 1365, 1366, 1406, 1411, 1423, 1441, 3020,
-        3155, 3156,
+        ER_BAD_NULL_ERROR,
+        ER_TOO_LONG_KEY,
+        ER_CUT_VALUE_GROUP_CONCAT,
+        ER_WARN_TOO_FEW_RECORDS,
+        ER_WARN_TOO_MANY_RECORDS,
+        ER_WARN_NULL_TO_NOTNULL,
+        ER_WARN_DATA_OUT_OF_RANGE,
+        WARN_DATA_TRUNCATED,
+        ER_TRUNCATED_WRONG_VALUE,
+        ER_WARN_ALLOWED_PACKET_OVERFLOWED,
+        ER_NO_DEFAULT_FOR_FIELD,
+        ER_DIVISION_BY_ZERO,
+        ER_TRUNCATED_WRONG_VALUE_FOR_FIELD,
+        ER_DATA_TOO_LONG,
+        ER_WRONG_VALUE_FOR_TYPE,
+        ER_NO_DEFAULT_FOR_VIEW_FIELD,
+        ER_DATETIME_FUNCTION_OVERFLOW,
+        ER_INVALID_ARGUMENT_FOR_LOGARITHM,
+        ER_NUMERIC_JSON_VALUE_OUT_OF_RANGE,
+        ER_INVALID_JSON_VALUE_FOR_CAST,
     ];
     CODES.contains(&code)
 }

@@ -3,7 +3,8 @@
 use super::{Expr, Node, functions};
 use crate::error::out_of_range;
 use crate::{Execution, Scope};
-use types::{Result, Value};
+use types::codes::*;
+use types::{Result, Value, err};
 
 /// The largest real that MySQL makes a BIGINT.
 const LARGEST: f64 = 9_223_372_036_854_774_784.0;
@@ -51,7 +52,7 @@ fn beyond(d: f64, e: &Expr, run: &dyn Execution, at: Scope<'_>) -> Result<()> {
         Origin::Computed => Err(e.failed(out_of_range("BIGINT", ""), at)),
         Origin::Column => {
             let shown = super::convert::text(&Value::Double(d), &e.ty).into_owned();
-            run.warn(1292, format!("Truncated incorrect INTEGER value: '{}'", String::from_utf8_lossy(&shown)));
+            run.push_warning(err!(ER_TRUNCATED_WRONG_VALUE, "INTEGER", String::from_utf8_lossy(&shown)));
             Ok(())
         }
         Origin::Kept => Ok(()),

@@ -3,8 +3,9 @@
 use super::{Expr, convert};
 use crate::Execution;
 use crate::error::out_of_range;
+use types::codes::*;
 use types::sql_mode::SqlMode;
-use types::{DECIMALS_NOT_FIXED, DataType, Decimal, Result, SqlError, TypeKind, Value};
+use types::{DECIMALS_NOT_FIXED, DataType, Decimal, Result, SqlError, TypeKind, Value, err};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArithOp {
@@ -278,9 +279,9 @@ fn remainder<'a>(x: &Number, y: &Number, run: &dyn Execution) -> Result<Value<'a
 pub fn division_by_zero<'a>(run: &dyn Execution) -> Result<Value<'a>> {
     if run.evaluation().sql_mode.has(SqlMode::ERROR_FOR_DIVISION_BY_ZERO) {
         if run.evaluation().strict.get() {
-            return Err(SqlError::new(1365, "Division by 0"));
+            return Err(err!(ER_DIVISION_BY_ZERO));
         }
-        run.warn(1365, "Division by 0".to_string());
+        run.push_warning(err!(ER_DIVISION_BY_ZERO));
     }
     Ok(Value::Null)
 }

@@ -2,8 +2,9 @@
 
 use crate::{Execution, Expr, Node, convert, reborrow};
 use catalog::{Column, ColumnDefault, Table};
+use types::codes::*;
 use types::temporal::parse::delimiter_of;
-use types::{DataType, Date, DateTime, Decimal, Result, SqlError, SqlMode, StoreContext, Time, TypeKind, Value};
+use types::{DataType, Date, DateTime, Decimal, Result, SqlError, SqlMode, StoreContext, Time, TypeKind, Value, err};
 
 /// How problems of values are taken.
 #[derive(Clone, Copy, Debug)]
@@ -66,9 +67,9 @@ pub fn computed<'v>(
     }
     let message = format!("Data truncated for column '{}' at row {row}", c.name);
     if !how.lenient {
-        return Err(SqlError::new(1265, message));
+        return Err(SqlError::new(WARN_DATA_TRUNCATED, message));
     }
-    run.warn(1265, message);
+    run.warn(WARN_DATA_TRUNCATED, message);
     Ok(implicit_default(&c.data_type))
 }
 
@@ -78,9 +79,9 @@ pub fn null_value<'v>(c: &Column, told: bool, how: Strictness, run: &dyn Executi
     if how.null_is_error || !told {
         let message = format!("Column '{}' cannot be null", c.name);
         if how.null_is_error {
-            return Err(SqlError::new(1048, message));
+            return Err(SqlError::new(ER_BAD_NULL_ERROR, message));
         }
-        run.warn(1048, message);
+        run.warn(ER_BAD_NULL_ERROR, message);
     }
     Ok(match c.data_type.kind {
         TypeKind::Enum => Value::UInt(0),
@@ -140,7 +141,7 @@ pub fn store_nullable<'v>(
         if c.data_type.kind == TypeKind::Bit && run.evaluation().sql_mode.is_strict() {
             // Only under IGNORE: MySQL's BIT asks the mode itself.
             w = types::error::Warning {
-                code: 1406,
+                code: ER_DATA_TOO_LONG,
                 message: format!("Data too long for column '{}' at row {row}", c.name),
                 ..w
             };
@@ -171,7 +172,7 @@ fn in_session_zone<'v>(v: Value<'v>, c: &Column, row: u64, how: Strictness, run:
         let text = String::from_utf8_lossy(text);
         let message = format!("Incorrect date value: '{text}' for column '{}' at row {row}", c.name);
         run.evaluation().warnings.set(run.evaluation().warnings.get() + 1);
-        run.session().warn("Note", 1292, message);
+        run.session().warn("Note", ER_TRUNCATED_WRONG_VALUE, message);
     }
     Value::Date(local.date())
 }
@@ -185,9 +186,9 @@ fn timestamp(t: DateTime, c: &Column, row: u64, how: Strictness, run: &dyn Execu
     if how.mode.is_strict() {
         let shown = String::from_utf8_lossy(&convert::text(&Value::DateTime(t), &c.data_type)).into_owned();
         let message = format!("Incorrect datetime value: '{shown}' for column '{}' at row {row}", c.name);
-        return Err(SqlError::new(1292, message));
+        return Err(SqlError::new(ER_TRUNCATED_WRONG_VALUE, message));
     }
-    run.warn(1264, format!("Out of range value for column '{}' at row {row}", c.name));
+    run.push_warning(err!(ER_WARN_DATA_OUT_OF_RANGE, c.name, row));
     Ok(implicit_default(&c.data_type))
 }
 
@@ -222,9 +223,9 @@ pub fn default_value<'v>(c: &'v Column, how: Strictness, run: &dyn Execution) ->
             }
             let message = format!("Field '{}' doesn't have a default value", c.name);
             if !how.lenient {
-                return Err(SqlError::new(1364, message));
+                return Err(SqlError::new(ER_NO_DEFAULT_FOR_FIELD, message));
             }
-            run.warn(1364, message);
+            run.warn(ER_NO_DEFAULT_FOR_FIELD, message);
             Ok(placeholder(&c.data_type))
         }
     }

@@ -3,6 +3,7 @@
 use super::aggregate::AggregateCall;
 use super::{Expr, Node, convert};
 use sql::ast::{ExprId, ExprList};
+use types::codes::*;
 use types::{DataType, Result, SqlError, TypeKind};
 
 #[derive(Clone, Debug)]
@@ -132,7 +133,9 @@ impl WindowCall {
                 DataType { unsigned: ty.unsigned && ty.kind != TypeKind::Decimal, nullable, ..ty }
             }
             WindowFunc::FirstValue | WindowFunc::LastValue | WindowFunc::NthValue(_) => {
-                let Some(e) = self.args.first() else { return Err(SqlError::new(1582, "Incorrect parameter count")) };
+                let Some(e) = self.args.first() else {
+                    return Err(SqlError::new(ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, "Incorrect parameter count"));
+                };
                 widened(e.ty)
             }
             WindowFunc::Aggregate(call) => DataType { nullable: call.ty.nullable, ..widened(call.ty) },

@@ -15,7 +15,8 @@ use expr::compare::CmpOp;
 use expr::{Expr, Node};
 use sql::ast::{IndexHintAction, IndexHintScope};
 use sql::hints::KeyHint;
-use types::{Result, SqlError, TypeKind, Value, key};
+use types::codes::*;
+use types::{Result, TypeKind, Value, err, key};
 
 /// Most combinations of the alternatives of several parts, each of which becomes a range of its own: further parts filter.
 const COMBINATIONS_MAX: usize = 1 << 15;
@@ -87,7 +88,7 @@ pub(super) const LOOKUP: f64 = 3.0;
 
 pub fn index_by_name(table: &Table, name: &str, alias: &str) -> Result<usize> {
     let hit = table.indexes.iter().position(|i| i.name.eq_ignore_ascii_case(name) && (i.primary || !i.name.is_empty()));
-    hit.ok_or_else(|| SqlError::new(1176, format!("Key '{name}' doesn't exist in table '{alias}'")))
+    hit.ok_or_else(|| err!(ER_KEY_DOES_NOT_EXITS, name, alias))
 }
 
 /// Equal leading parts of the best index, with `bound` slots known.
@@ -171,7 +172,7 @@ impl Usable {
     fn table_hints(&mut self, p: &Planner<'_>, source: &Source, table: &Table) -> Result<()> {
         let has = |action| source.hints.iter().any(|h| h.action == action);
         if has(IndexHintAction::Use) && has(IndexHintAction::Force) {
-            return Err(types::err!(1221, "USE INDEX", "FORCE INDEX"));
+            return Err(err!(ER_WRONG_USAGE, "USE INDEX", "FORCE INDEX"));
         }
         use IndexHintScope::{All, GroupBy, Join, OrderBy};
         for scope in [Join, OrderBy, GroupBy] {

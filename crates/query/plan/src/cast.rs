@@ -5,8 +5,9 @@ use crate::parameter::{self, Takes};
 use expr::error::unsupported;
 use expr::{Expr, Node, convert, functions, wide};
 use sql::ast::{self, CastType};
+use types::codes::*;
 use types::datatype::DECIMALS_NOT_FIXED;
-use types::{CollationId, DataType, Result, SqlError, TypeKind, Value};
+use types::{CollationId, DataType, Result, SqlError, TypeKind, Value, err};
 
 impl Planner<'_> {
     pub(super) fn cast(&mut self, cast: &ast::Cast) -> Result<Expr> {
@@ -51,13 +52,13 @@ impl Planner<'_> {
             matches!(self.parsed[cast.operand], ast::Expr::Temporal { kind: ast::TemporalKind::DateTime, .. });
         let moment = self.expr(cast.operand)?;
         if !literal && !matches!(moment.ty.kind, TypeKind::Timestamp | TypeKind::Null) {
-            return Err(SqlError::new(3998, "Cannot cast value to TIMESTAMP WITH TIME ZONE."));
+            return Err(err!(ER_INVALID_CAST, "TIMESTAMP WITH TIME ZONE"));
         }
         let name = String::from_utf8_lossy(self.parsed.bytes(zone)).into_owned();
         // Of distances, MySQL takes UTC's alone.
         let known = !name.starts_with(['+', '-']) || name == "+00:00";
         if !known || expr::time_zone::TimeZone::parse(&name).is_none() {
-            return Err(SqlError::new(1298, format!("Unknown or incorrect time zone: '{name}'")));
+            return Err(err!(ER_UNKNOWN_TIME_ZONE, name));
         }
         let mut ty = self.cast_type(cast.to, &moment.ty)?;
         ty.nullable = true;
@@ -111,7 +112,7 @@ impl Planner<'_> {
                 let (p, s) = (p.unwrap_or(10), s.unwrap_or(0));
                 if s > p {
                     return Err(SqlError::new(
-                        1427,
+                        ER_M_BIGGER_THAN_D,
                         "For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '').",
                     ));
                 }
@@ -121,10 +122,7 @@ impl Planner<'_> {
                 if let Some(p) = p
                     && p > 53
                 {
-                    return Err(SqlError::new(
-                        1426,
-                        format!("Too-big precision {p} specified for 'CAST'. Maximum is 53."),
-                    ));
+                    return Err(err!(ER_TOO_BIG_PRECISION, p, "CAST", 53));
                 }
                 let kind = if p.is_some_and(|p| p > 24) { TypeKind::Double } else { TypeKind::Float };
                 DataType { length: 12, decimals: DECIMALS_NOT_FIXED, ..DataType::new(kind) }

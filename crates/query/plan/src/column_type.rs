@@ -3,6 +3,7 @@
 use expr::error::unsupported;
 use sql::ast::{BaseType, CharsetOption, CreateColumnType, Name, Parsed};
 use types::charset::Charset;
+use types::codes::*;
 use types::collation::CollationId;
 use types::{DataType, Result, TypeKind, err};
 
@@ -10,20 +11,20 @@ use types::{DataType, Result, TypeKind, err};
 pub fn collation_from(parsed: &Parsed, charset: Option<Name>, collation: Option<Name>) -> Result<Option<CollationId>> {
     let charset = match charset.map(|c| parsed.name(c)) {
         Some(name) if !name.eq_ignore_ascii_case("DEFAULT") => {
-            Some((name, Charset::by_name(name).ok_or_else(|| err!(1115, name))?))
+            Some((name, Charset::by_name(name).ok_or_else(|| err!(ER_UNKNOWN_CHARACTER_SET, name))?))
         }
         _ => None,
     };
     let collation = match collation.map(|c| parsed.name(c)) {
         Some(name) if !name.eq_ignore_ascii_case("DEFAULT") => {
-            Some((name, CollationId::by_name(name).ok_or_else(|| err!(1273, name))?))
+            Some((name, CollationId::by_name(name).ok_or_else(|| err!(ER_UNKNOWN_COLLATION, name))?))
         }
         _ => None,
     };
     Ok(match (charset, collation) {
         (Some((word, charset)), Some((name, collation))) => {
             if collation.charset() != charset {
-                return Err(err!(1253, name, word));
+                return Err(err!(ER_COLLATION_CHARSET_MISMATCH, name, word));
             }
             Some(collation)
         }
@@ -46,14 +47,16 @@ pub fn declared_collation(parsed: &Parsed, options: &[CharsetOption]) -> Result<
                     Some(before) if before == set => {}
                     Some(before) => {
                         const WORDS: &str = "CHARACTER SET ";
-                        return Err(err!(1302, WORDS, before.name(), WORDS, set.name()));
+                        return Err(err!(ER_CONFLICTING_DECLARATIONS, WORDS, before.name(), WORDS, set.name()));
                     }
                 }
             }
             CharsetOption::Collation(name) => {
                 let Some(own) = collation_from(parsed, None, Some(*name))? else { continue };
                 match declared.map(CollationId::charset) {
-                    Some(set) if set != own.charset() => return Err(err!(1253, own.info().name, set.name())),
+                    Some(set) if set != own.charset() => {
+                        return Err(err!(ER_COLLATION_CHARSET_MISMATCH, own.info().name, set.name()));
+                    }
                     _ => declared = Some(own),
                 }
             }
@@ -91,7 +94,7 @@ pub fn column_type(
     };
     let collation = if t.binary { CollationId::binary_of(collation.charset()) } else { collation };
     if t.oversize && kind != K::Year {
-        return Err(err!(1439, name, u32::MAX));
+        return Err(err!(ER_TOO_BIG_DISPLAYWIDTH, name, u32::MAX));
     }
     match kind {
         K::TinyInt | K::SmallInt | K::MediumInt | K::Int | K::BigInt => {
@@ -111,13 +114,13 @@ pub fn column_type(
         K::Time | K::DateTime | K::Timestamp => {
             let digits = t.length.unwrap_or(0);
             if digits > 6 {
-                return Err(err!(1426, digits, name, 6));
+                return Err(err!(ER_TOO_BIG_PRECISION, digits, name, 6));
             }
             data_type.decimals = digits as u8;
         }
         K::Year => {
             if t.length.is_some_and(|n| n != 4) {
-                return Err(types::SqlError::new(1818, "Invalid display width. Use YEAR instead."));
+                return Err(err!(ER_INVALID_YEAR_COLUMN_LENGTH));
             }
             data_type.length = 4;
         }
@@ -183,7 +186,7 @@ fn kind_of(t: &CreateColumnType) -> Result<TypeKind> {
 
 /// Error 1439 for a width of more than `most`.
 fn at_most(most: u32, width: u32, name: &str) -> Result<()> {
-    if width > most { Err(err!(1439, name, most)) } else { Ok(()) }
+    if width > most { Err(err!(ER_TOO_BIG_DISPLAYWIDTH, name, most)) } else { Ok(()) }
 }
 
 /// The display width of an integer that names none.
@@ -203,13 +206,13 @@ fn integer_width(data_type: &DataType, t: &CreateColumnType) -> u32 {
 fn decimal_digits(name: &str, t: &CreateColumnType) -> Result<(u32, u8)> {
     let (precision, scale) = (t.length.filter(|p| *p > 0).unwrap_or(10), t.scale.unwrap_or(0));
     if scale > 30 {
-        return Err(err!(1425, scale, name, 30));
+        return Err(err!(ER_TOO_BIG_SCALE, scale, name, 30));
     }
     if precision > 65 {
-        return Err(err!(1426, precision, name, 65));
+        return Err(err!(ER_TOO_BIG_PRECISION, precision, name, 65));
     }
     if scale > precision {
-        return Err(err!(1427, name));
+        return Err(err!(ER_M_BIGGER_THAN_D, name));
     }
     Ok((precision, scale as u8))
 }
@@ -218,15 +221,15 @@ fn decimal_digits(name: &str, t: &CreateColumnType) -> Result<(u32, u8)> {
 fn float_digits(name: &str, t: &CreateColumnType) -> Result<Option<(u32, u8)>> {
     let (length, scale) = match (t.length, t.scale) {
         (Some(length), Some(scale)) => (length, scale),
-        (Some(precision), None) if precision > 53 => return Err(err!(1063, name)),
+        (Some(precision), None) if precision > 53 => return Err(err!(ER_WRONG_FIELD_SPEC, name)),
         _ => return Ok(None),
     };
     if scale > 30 {
-        return Err(err!(1425, scale, name, 30));
+        return Err(err!(ER_TOO_BIG_SCALE, scale, name, 30));
     }
     at_most(255, length, name)?;
     if scale > length {
-        return Err(err!(1427, name));
+        return Err(err!(ER_M_BIGGER_THAN_D, name));
     }
     Ok(Some((length, scale as u8)))
 }
@@ -256,7 +259,7 @@ fn short_string(
     if is_text && !holds_text {
         data_type.kind = if kind == K::Char { K::Binary } else { K::VarBinary };
     }
-    if data_type.length > most { Err(err!(1074, name, most)) } else { Ok(()) }
+    if data_type.length > most { Err(err!(ER_TOO_BIG_FIELDLENGTH, name, most)) } else { Ok(()) }
 }
 
 /// TINYTEXT, TEXT, MEDIUMTEXT, LONGTEXT.
@@ -290,16 +293,21 @@ fn members_of(
     let member = |m: &sql::ast::Str| String::from_utf8_lossy(parsed.bytes(*m)).trim_end_matches(' ').to_string();
     let members: Vec<String> = t.members.iter().map(member).collect();
     if kind == TypeKind::Set && members.len() > 64 {
-        return Err(err!(1097, name));
+        return Err(err!(ER_TOO_BIG_SET, name));
     }
     for (i, member) in members.iter().enumerate() {
         if member.chars().count() > 255 {
-            return Err(err!(3505, name));
+            return Err(err!(ER_TOO_LONG_SET_ENUM_VALUE, name));
         }
         let (set, own) = (collation.charset(), collation.charset().from_utf8(member.as_bytes()));
         let same = members[..i].iter().find(|m| collation.equal(&set.from_utf8(m.as_bytes()), &own));
         if let Some(first) = same {
-            return Err(err!(1291, name, first, if kind == TypeKind::Set { "SET" } else { "ENUM" }));
+            return Err(err!(
+                ER_DUPLICATED_VALUE_IN_TYPE,
+                name,
+                first,
+                if kind == TypeKind::Set { "SET" } else { "ENUM" }
+            ));
         }
     }
     Ok(members)

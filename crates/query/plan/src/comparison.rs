@@ -3,8 +3,9 @@
 use expr::compare::{self, CmpOp, Reading};
 use expr::{Expr, Node, boolean_type, convert, functions, wide};
 use sql::ast::BinaryOp;
+use types::codes::*;
 use types::collation::CollationId;
-use types::{Date, DateTime, Result, SqlError, TypeKind, Value};
+use types::{Date, DateTime, Result, TypeKind, Value, err};
 
 impl super::Planner<'_> {
     /// How a literal beside a date is read.
@@ -108,7 +109,7 @@ pub(super) fn pair_collation(a: &mut Expr, b: &mut Expr) -> Result<CollationId> 
 /// A row and one of several of a list.
 pub(super) fn listed_row(a: Vec<Expr>, b: Vec<Expr>) -> Result<Expr> {
     if a.len() != b.len() {
-        return Err(SqlError::new(1241, format!("Operand should contain {} column(s)", a.len())));
+        return Err(err!(ER_OPERAND_COLUMNS, a.len()));
     }
     let nullable = a.iter().chain(&b).any(|e| e.ty.nullable);
     let list: Result<Vec<Expr>> = a.into_iter().zip(b).map(|(x, y)| compare_members(CmpOp::Eq, x, y)).collect();
@@ -118,7 +119,7 @@ pub(super) fn listed_row(a: Vec<Expr>, b: Vec<Expr>) -> Result<Expr> {
 /// Row comparison spelled out: `(a,b) = (c,d)` is a=c AND b=d; `<` goes left to right.
 pub(super) fn compare_rows(op: CmpOp, a: Vec<Expr>, b: Vec<Expr>) -> Result<Expr> {
     if a.len() != b.len() {
-        return Err(SqlError::new(1241, format!("Operand should contain {} column(s)", a.len())));
+        return Err(err!(ER_OPERAND_COLUMNS, a.len()));
     }
     let nullable = op != CmpOp::NullSafeEq && a.iter().chain(&b).any(|e| e.ty.nullable);
     let pairs: Vec<(Expr, Expr)> = a.into_iter().zip(b).collect();

@@ -14,7 +14,8 @@ use expr::{Expr, Node};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
-use types::Result;
+use types::codes::*;
+use types::{Result, err};
 
 /// Operands whose orders are all tried.
 const SEARCHED_MAX: usize = 9;
@@ -507,7 +508,7 @@ impl Planner<'_> {
         }
         let number = |name| self.env.system_variable(None, name).map(|(v, _)| v.to_f64());
         match rows_read(plan, number("sql_select_limit")?) > number("max_join_size")? {
-            true => Err(types::err!(1104)),
+            true => Err(err!(ER_TOO_BIG_SELECT)),
             false => Ok(()),
         }
     }

@@ -9,6 +9,7 @@ use super::tables::Tree;
 use expr::compare::CmpOp;
 use expr::functions::ANY_VALUE;
 use expr::{Expr, Node};
+use types::codes::*;
 use types::sql_mode::SqlMode;
 use types::{Result, SqlError};
 
@@ -66,14 +67,14 @@ impl Planner<'_> {
                     let n = i + 1;
                     return Err(if keys.is_empty() {
                         SqlError::new(
-                            1140,
+                            ER_MIX_OF_GROUP_FUNC_AND_FIELDS,
                             format!(
                                 "In aggregated query without GROUP BY, expression #{n} of {list} contains nonaggregated column '{name}'; this is incompatible with sql_mode=only_full_group_by"
                             ),
                         )
                     } else {
                         SqlError::new(
-                            1055,
+                            ER_WRONG_FIELD_WITH_GROUP,
                             format!(
                                 "Expression #{n} of {list} is not in GROUP BY clause and contains nonaggregated column '{name}' which is not functionally dependent on columns in GROUP BY clause; this is incompatible with sql_mode=only_full_group_by"
                             ),

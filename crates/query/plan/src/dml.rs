@@ -14,8 +14,8 @@ use expr::error::{unknown_column, unsupported};
 use expr::{Expr, Node};
 use sql::ast::{self, Expr as Ast, TableRef};
 use std::sync::Arc;
-use types::error::ER_WARN_VIEW_WITHOUT_KEY;
-use types::{Result, SqlError, TypeKind};
+use types::codes::*;
+use types::{Result, SqlError, TypeKind, err};
 
 pub const LOCKING: Read = Read::Locking { mode: LockMode::Exclusive, wait: Wait::Block };
 
@@ -42,11 +42,11 @@ impl Planner<'_> {
         self.tells_parts = self.stores;
         let parsed = self.parsed;
         if !insert.partitions.is_empty() {
-            return Err(SqlError::new(1747, "PARTITION () clause on non partitioned table"));
+            return Err(err!(ER_PARTITION_CLAUSE_ON_NONPARTITIONED));
         }
         let replaces = insert.replace;
         if insert.priority == ast::Priority::Delayed {
-            self.notes.push((3005, if replaces { REPLACE_DELAYED } else { INSERT_DELAYED }));
+            self.notes.push((ER_WARN_LEGACY_SYNTAX_CONVERTED, if replaces { REPLACE_DELAYED } else { INSERT_DELAYED }));
         }
         let updates = !insert.on_duplicate.is_empty();
         let table = self.table(insert.table, |t| {
@@ -65,7 +65,8 @@ impl Planner<'_> {
                 let refused = super::join_view::not_inserted(&whole, names.as_deref(), replaces);
                 refused.map_or(Ok(()), Err)?;
                 let through = self.inserted_through(&whole, names.as_deref().unwrap_or_default())?;
-                let merged = through.ok_or_else(|| types::err!(1471, parsed.name(insert.table.name), "INSERT"))?;
+                let merged =
+                    through.ok_or_else(|| err!(ER_NON_INSERTABLE_TABLE, parsed.name(insert.table.name), "INSERT"))?;
                 self.written_as(merged, &whole, None)
             }
         };
@@ -126,7 +127,7 @@ impl Planner<'_> {
             let name = self.parsed.name(*n);
             let i = source.find(name).ok_or_else(|| unknown_column(name, "field list"))?;
             if columns.contains(&i) {
-                return Err(SqlError::new(1110, format!("Column '{name}' specified twice")));
+                return Err(err!(ER_FIELD_SPECIFIED_TWICE, name));
             }
             columns.push(i);
         }
@@ -153,7 +154,7 @@ impl Planner<'_> {
                 let selected = self.exports.take().unwrap_or_default();
                 let plan = plan?;
                 if plan.columns.len() != columns.len() {
-                    return Err(SqlError::new(1136, "Column count doesn't match value count at row 1"));
+                    return Err(err!(ER_WRONG_VALUE_COUNT_ON_ROW, 1));
                 }
                 columns.iter().try_for_each(|c| refuse_generated(table, *c))?;
                 Ok(Inserted { columns, source: InsertSource::Query(Box::new(plan)), selected, reads_row: false })
@@ -216,17 +217,17 @@ impl Planner<'_> {
         if let Some((alias, names)) = &insert.row_alias {
             let alias = parsed.name(*alias);
             if alias == table.name {
-                return Err(SqlError::new(1066, format!("Not unique table/alias: '{alias}'")));
+                return Err(err!(ER_NONUNIQ_TABLE, alias));
             }
             let mut row = Source::of_table(1, table, Some(alias));
             row.schema = String::new();
             if !names.is_empty() && names.len() != columns.len() {
-                return Err(types::err!(1353));
+                return Err(err!(ER_VIEW_WRONG_LIST));
             }
             for (i, n) in names.iter().enumerate() {
                 let name = parsed.name(*n);
                 if names[..i].iter().any(|m| parsed.name(*m).eq_ignore_ascii_case(name)) {
-                    return Err(SqlError::new(1060, format!("Duplicate column name '{name}'")));
+                    return Err(err!(ER_DUP_FIELDNAME, name));
                 }
                 row.columns[columns[i]].name = name.to_string();
             }
@@ -282,7 +283,7 @@ impl Planner<'_> {
             let ids = parsed.list(*row);
             let all_defaults = ids.is_empty() && rows.iter().all(|r| r.is_empty());
             if ids.len() != columns.len() && !all_defaults {
-                return Err(SqlError::new(1136, format!("Column count doesn't match value count at row {}", n + 1)));
+                return Err(err!(ER_WRONG_VALUE_COUNT_ON_ROW, n + 1));
             }
             let mut values = Vec::with_capacity(ids.len());
             for (id, column) in ids.iter().zip(columns) {
@@ -332,7 +333,7 @@ impl Planner<'_> {
             self.column_reads.borrow_mut().truncate(before);
             let raw = target.raw();
             let Node::Column { depth: 0, slot, column } = *raw else {
-                return Err(types::err!(1348, super::join_view::column_name(self.parsed, a)));
+                return Err(err!(ER_NONUPDATEABLE_COLUMN, super::join_view::column_name(self.parsed, a)));
             };
             let value = match self.parsed[a.value] {
                 Ast::DefaultValue => Assigned::Default,
@@ -436,7 +437,7 @@ impl Planner<'_> {
             return Ok(body);
         }
         self.wants_row_by_row = true;
-        Err(types::err!(1815, "planned anew"))
+        Err(err!(ER_INTERNAL_ERROR, "planned anew"))
     }
 
     /// 1288: a common table expression is not written to.
@@ -480,7 +481,7 @@ impl Planner<'_> {
         note: impl FnOnce(&mut crate::table_use::TableUse),
     ) -> Result<Arc<Table>> {
         if !factor.partitions.is_empty() {
-            return Err(SqlError::new(1747, "PARTITION () clause on non partitioned table"));
+            return Err(err!(ER_PARTITION_CLAUSE_ON_NONPARTITIONED));
         }
         let table = self.table(factor.name, note)?;
         refuse_virtual(&table, verb)?;
@@ -509,7 +510,7 @@ impl Planner<'_> {
         if let Some(f) = filter {
             let e = self.condition(f, "where clause")?;
             if e.has_aggregate() {
-                return Err(SqlError::new(1111, "Invalid use of group function"));
+                return Err(err!(ER_INVALID_GROUP_FUNC_USE));
             }
             Self::conjuncts(e, &mut conditions);
         }
@@ -537,7 +538,7 @@ impl Planner<'_> {
             _ => 0,
         };
         if limit.is_none() && self.flag("sql_safe_updates") && !self.explains && !uses_key(&plan) {
-            return Err(types::err!(1175, ""));
+            return Err(err!(ER_UPDATE_WITHOUT_KEY_IN_SAFE_MODE, ""));
         }
         // The clustered key is in every tree; a scan of a secondary tree moves with that tree's own parts too.
         let moves =
@@ -593,11 +594,10 @@ impl Planner<'_> {
             return Ok(());
         };
         if target.view_named() == through {
-            let message = format!("You can't specify target table '{}' for update in FROM clause", target.name);
-            return Err(SqlError::new(1093, message));
+            return Err(err!(ER_UPDATE_TABLE_USED, target.name));
         }
         let through = if through.is_some() { alias } else { &target.name };
-        Err(types::err!(1443, through, verb, target.name))
+        Err(err!(ER_VIEW_PREVENT_UPDATE, through, verb, target.name))
     }
 }
 
@@ -664,14 +664,14 @@ pub(super) fn reads_whole(plan: &Plan, id: u64) -> bool {
 
 #[cold]
 pub fn not_updatable(alias: &str, verb: &str) -> SqlError {
-    SqlError::new(1288, format!("The target table {alias} of the {verb} is not updatable"))
+    err!(ER_NON_UPDATABLE_TABLE, alias, verb)
 }
 
 /// 3105: a generated column can be given DEFAULT alone.
 fn refuse_generated(table: &Table, column: usize) -> Result<()> {
     let c = &table.columns[column];
     match c.generated {
-        Some(_) => Err(types::err!(3105, c.name, table.name)),
+        Some(_) => Err(err!(ER_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN, c.name, table.name)),
         None => Ok(()),
     }
 }
@@ -685,8 +685,13 @@ pub fn refuse_generated_in(table: &Table, set: &[(usize, Assigned)]) -> Result<(
 /// Tables that are computed are not written to. Errors 1142, and 3554 for MySQL's tables of accounts.
 pub fn refuse_virtual(table: &Table, verb: &str) -> Result<()> {
     match table.virtual_rows {
-        Some(_) if table.schema == "mysql" => Err(types::err!(3554, "system table", table.schema, table.name)),
-        Some(_) => Err(SqlError::new(1142, format!("{verb} command denied to user for table '{}'", table.name))),
+        Some(_) if table.schema == "mysql" => {
+            Err(err!(ER_NO_SYSTEM_TABLE_ACCESS, "system table", table.schema, table.name))
+        }
+        Some(_) => Err(SqlError::new(
+            ER_TABLEACCESS_DENIED_ERROR,
+            format!("{verb} command denied to user for table '{}'", table.name),
+        )),
         None => Ok(()),
     }
 }

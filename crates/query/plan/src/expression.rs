@@ -10,8 +10,9 @@ use expr::number::{ArithOp, BitOp};
 use expr::{Expr, Node, boolean_type, convert, functions, number, wide};
 use sql::ast::{self, BinaryOp, Expr as Ast, ExprId, ExprList, Name, UnaryOp};
 use std::borrow::Cow;
+use types::codes::*;
 use types::collation::CollationId;
-use types::{Charset, DataType, Result, SqlError, TypeKind, Value};
+use types::{Charset, DataType, Result, SqlError, TypeKind, Value, err};
 
 const VALUES_DEPRECATED: &str = "'VALUES function' is deprecated and will be removed in a future release. Please use an \
     alias (INSERT INTO ... VALUES (...) AS alias) and replace VALUES(col) in the ON DUPLICATE KEY UPDATE clause with \
@@ -69,7 +70,7 @@ impl Planner<'_> {
     /// A hexadecimal literal, an ENUM or a SET is asked as a number.
     pub(super) fn truth(&mut self, e: Expr) -> Expr {
         if e.ty.kind == TypeKind::Json && self.view_depth == 0 {
-            self.notes.push((3986, functions::json::AS_CONDITION));
+            self.notes.push((ER_IMPLICIT_COMPARISON_FOR_JSON, functions::json::AS_CONDITION));
         }
         convert::enum_number(e)
     }
@@ -86,7 +87,7 @@ impl Planner<'_> {
     pub fn plain(&mut self, id: ExprId) -> Result<Expr> {
         let e = self.expr(id)?;
         if e.has_aggregate() {
-            return Err(SqlError::new(1111, "Invalid use of group function"));
+            return Err(err!(ER_INVALID_GROUP_FUNC_USE));
         }
         Ok(e)
     }
@@ -94,7 +95,7 @@ impl Planner<'_> {
     /// Errors 1436 and those of what it says.
     pub fn expr(&mut self, id: ExprId) -> Result<Expr> {
         if let Some((used, size)) = sync::stack::overrun() {
-            return Err(types::err!(1436, used, size, size / 2));
+            return Err(err!(ER_STACK_OVERRUN_NEED_MORE, used, size, size / 2));
         }
         let e = self.expr_as_written(id)?;
         Ok(self.in_connection_collation(e))
@@ -168,7 +169,7 @@ impl Planner<'_> {
             Ast::Row(list) if list.len() == 1 => self.expr(parsed.list(*list)[0])?,
             Ast::Row(list) => {
                 let _ = list;
-                return Err(SqlError::new(1241, "Operand should contain 1 column(s)"));
+                return Err(err!(ER_OPERAND_COLUMNS, 1));
             }
             Ast::Case { operand, whens, otherwise } => {
                 let text = self.text_parameter();
@@ -212,10 +213,10 @@ impl Planner<'_> {
             Ast::Trim { side, remove, operand } => self.trim(*side, *remove, *operand)?,
             Ast::Char { args, charset } => self.char_function(*args, *charset)?,
             Ast::WeightString { operand, form } => functions::weight_string(self.expr(*operand)?, *form),
-            Ast::Match { .. } => return Err(SqlError::new(1191, "Can't find FULLTEXT index matching the column list")),
+            Ast::Match { .. } => return Err(err!(ER_FT_MATCHING_KEY_NOT_FOUND)),
             Ast::JsonValue(call) => self.json_value(call)?,
             // Of a VALUES clause: what stores rows takes it as it is.
-            Ast::DefaultValue => return Err(types::err!(3943)),
+            Ast::DefaultValue => return Err(err!(ER_TABLE_VALUE_CONSTRUCTOR_CANNOT_HAVE_DEFAULT)),
             Ast::DefaultOf(column) => {
                 let e = self.expr(*column)?;
                 self.default_of(e, *column)?
@@ -291,13 +292,13 @@ impl Planner<'_> {
         let e = self.expr(operand)?;
         let name = parsed.name(collation);
         let Some(id) = CollationId::by_name(name) else {
-            return Err(SqlError::new(1273, format!("Unknown collation: '{name}'")));
+            return Err(err!(ER_UNKNOWN_COLLATION, name));
         };
         let is_null = matches!(e.node, Node::Const(Value::Null));
         let own = if is_null { Charset::Binary } else { e.ty.collation.charset() };
         if (is_null || e.ty.kind.is_text() || e.ty.kind.is_bytes()) && id.charset() != own {
             let set = own.name();
-            return Err(SqlError::new(1253, format!("COLLATION '{name}' is not valid for CHARACTER SET '{set}'")));
+            return Err(err!(ER_COLLATION_CHARSET_MISMATCH, name, set));
         }
         let is_list = matches!(e.ty.kind, TypeKind::Enum | TypeKind::Set);
         let kind = if e.ty.kind.is_text() && !is_list { e.ty.kind } else { TypeKind::VarChar };
@@ -344,7 +345,7 @@ impl Planner<'_> {
             let e = self.expr(column)?;
             return Ok(Expr { ty: e.ty, ..Expr::null() });
         };
-        self.notes.push((1287, VALUES_DEPRECATED));
+        self.notes.push((ER_WARN_DEPRECATED_SYNTAX, VALUES_DEPRECATED));
         // A column of the table, whatever else has that name.
         let others = self.block().sources.split_off(1);
         let e = self.expr(column);
@@ -366,7 +367,7 @@ impl Planner<'_> {
     /// An operand of a comparison: rows are refused here, nesting is bounded.
     pub(super) fn operand(&mut self, id: ExprId) -> Result<Expr> {
         if self.blocks.len() > DEPTH_MAX {
-            return Err(SqlError::new(1473, "Too high level of nesting for select"));
+            return Err(err!(ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT));
         }
         self.expr(id)
     }
@@ -402,10 +403,10 @@ impl Planner<'_> {
             return Err(no_function(Some(parsed.name(schema)), text));
         }
         if text.eq_ignore_ascii_case("found_rows") {
-            self.notes.push((1287, FOUND_ROWS_DEPRECATED));
+            self.notes.push((ER_WARN_DEPRECATED_SYNTAX, FOUND_ROWS_DEPRECATED));
         }
         if text.eq_ignore_ascii_case("json_merge") {
-            self.notes.push((1287, JSON_MERGE_DEPRECATED));
+            self.notes.push((ER_WARN_DEPRECATED_SYNTAX, JSON_MERGE_DEPRECATED));
         }
         if text.eq_ignore_ascii_case("name_const") {
             self.check_name_const(parsed.list(args))?;
@@ -524,7 +525,7 @@ impl Planner<'_> {
         self.block().windows_in = windows;
         let args = args?;
         if !over && args.iter().any(Expr::has_aggregate) {
-            return Err(SqlError::new(1111, "Invalid use of group function"));
+            return Err(err!(ER_INVALID_GROUP_FUNC_USE));
         }
         Ok(args)
     }
@@ -573,13 +574,13 @@ impl Planner<'_> {
     fn concat_key(&mut self, id: ExprId, args: &[Expr]) -> Result<Expr> {
         let Ast::Int(place) = self.parsed[id] else { return self.plain(id) };
         let named = place.checked_sub(1).and_then(|i| args.get(usize::try_from(i).ok()?));
-        named.cloned().ok_or_else(|| types::err!(1054, place, "order clause"))
+        named.cloned().ok_or_else(|| err!(ER_BAD_FIELD_ERROR, place, "order clause"))
     }
 
     pub(super) fn charset(&self, name: &str) -> Result<CollationId> {
         match Charset::by_name(name) {
             Some(c) => Ok(CollationId::default_of(c)),
-            None => Err(SqlError::new(1115, format!("Unknown character set: '{name}'"))),
+            None => Err(err!(ER_UNKNOWN_CHARACTER_SET, name)),
         }
     }
 
@@ -619,7 +620,7 @@ impl Planner<'_> {
         };
         match args {
             [name, value] if !is_literal(*name) || !is_literal(value_of(&self.parsed[*value], *value)) => {
-                Err(types::err!(1210, "NAME_CONST"))
+                Err(err!(ER_WRONG_ARGUMENTS, "NAME_CONST"))
             }
             _ => Ok(()),
         }
@@ -630,8 +631,8 @@ impl Planner<'_> {
         let raw = e.raw();
         let Node::Column { depth: 0, slot, column } = raw else {
             return match &self.parsed[of] {
-                Ast::Column { column, .. } => Err(types::err!(1364, self.parsed.name(*column))),
-                _ => Err(SqlError::new(1064, "You have an error in your SQL syntax near 'DEFAULT'")),
+                Ast::Column { column, .. } => Err(err!(ER_NO_DEFAULT_FOR_FIELD, self.parsed.name(*column))),
+                _ => Err(SqlError::new(ER_PARSE_ERROR, "You have an error in your SQL syntax near 'DEFAULT'")),
             };
         };
         let source = self.block().sources.iter().find(|s| s.slot == *slot as usize);
@@ -649,11 +650,9 @@ pub fn column_default(table: &catalog::Table, column: usize) -> Result<Expr> {
         catalog::ColumnDefault::Value(v) => Ok(Expr::new(Node::Const(v.clone()), c.data_type)),
         catalog::ColumnDefault::Now => Ok(Expr::new(Node::Now(c.data_type.decimals), c.data_type)),
         // DEFAULT(c) of a default expression is refused by MySQL too.
-        catalog::ColumnDefault::Expression(_) => Err(types::err!(3773)),
-        catalog::ColumnDefault::None if c.generated.is_some() => Err(types::err!(3773)),
-        catalog::ColumnDefault::None => {
-            Err(SqlError::new(1364, format!("Field '{}' doesn't have a default value", c.name)))
-        }
+        catalog::ColumnDefault::Expression(_) => Err(err!(ER_DEFAULT_AS_VAL_GENERATED)),
+        catalog::ColumnDefault::None if c.generated.is_some() => Err(err!(ER_DEFAULT_AS_VAL_GENERATED)),
+        catalog::ColumnDefault::None => Err(err!(ER_NO_DEFAULT_FOR_FIELD, c.name)),
     }
 }
 
@@ -690,8 +689,8 @@ fn no_function(database: Option<&str>, name: &str) -> SqlError {
         return expr::error::unsupported("spatial functions");
     }
     match database {
-        Some(d) => SqlError::new(1305, format!("FUNCTION {d}.{name} does not exist")),
-        None => SqlError::new(1305, format!("FUNCTION {name} does not exist")),
+        Some(d) => err!(ER_SP_DOES_NOT_EXIST, "FUNCTION", format!("{d}.{name}")),
+        None => err!(ER_SP_DOES_NOT_EXIST, "FUNCTION", name),
     }
 }
 

@@ -12,8 +12,9 @@ use expr::convert;
 use expr::functions::{self, ANY_VALUE, Function, Rule};
 use expr::number::BitOp;
 use expr::{Expr, Node};
+use types::codes::*;
 use types::sql_mode::SqlMode;
-use types::{DataType, Result, SqlError, TypeKind, Value, err};
+use types::{DataType, Result, TypeKind, Value, err};
 
 /// What becomes of expressions above a grouping.
 struct Grouping<'k> {
@@ -42,10 +43,7 @@ impl Grouping<'_> {
         let mut all: Option<Expr> = None;
         for (n, arg) in args.iter().enumerate() {
             let Some(i) = self.keys.iter().position(|k| k.same(arg)) else {
-                return Err(SqlError::new(
-                    3602,
-                    format!("Argument #{} of GROUPING function is not in GROUP BY", n + 1),
-                ));
+                return Err(err!(ER_FIELD_IN_GROUPING_NOT_GROUP_BY, n + 1));
             };
             let bits = if self.rollup { Expr::column(self.slot, BITS_COLUMN, ty) } else { Expr::int(0) };
             let bit = |op, a, b| Expr::new(Node::Bits(op, Box::new(a), Box::new(b)), ty);
@@ -213,8 +211,8 @@ impl Planner<'_> {
         for (i, key) in order.iter().enumerate().filter(|(_, key)| !is_selected(key)) {
             match self.beyond(&key.expr, outputs) {
                 None => {}
-                Some(Beyond::Aggregate) => return Err(err!(3066, i + 1, "DISTINCT")),
-                Some(Beyond::Column(name)) => return Err(err!(3065, i + 1, name, "DISTINCT")),
+                Some(Beyond::Aggregate) => return Err(err!(ER_AGGREGATE_IN_ORDER_NOT_SELECT, i + 1, "DISTINCT")),
+                Some(Beyond::Column(name)) => return Err(err!(ER_FIELD_IN_ORDER_NOT_SELECT, i + 1, name, "DISTINCT")),
             }
         }
         Ok(())

@@ -11,7 +11,8 @@ use expr::error::unsupported;
 use expr::{Expr, Node};
 use sql::ast::{HandlerRead, HandlerStep};
 use std::sync::Arc;
-use types::{Result, SqlError, err};
+use types::codes::*;
+use types::{Result, err};
 
 pub struct HandlerPlan {
     /// `None`: the table as it lies.
@@ -33,7 +34,7 @@ impl Planner<'_> {
             Some(name) => {
                 let found =
                     table.indexes.iter().position(|i| i.name != catalog::HIDDEN_INDEX && eq_name(&i.name, name));
-                let found = found.ok_or_else(|| err!(1176, name, alias))?;
+                let found = found.ok_or_else(|| err!(ER_KEY_DOES_NOT_EXITS, name, alias))?;
                 if table.indexes[found].array_part.is_some() {
                     return Err(unsupported("HANDLER ... READ of a multi-valued index"));
                 }
@@ -52,11 +53,11 @@ impl Planner<'_> {
             let parts = table.indexes[index.expect("a key is one of an index")].parts.len();
             for id in self.parsed.list(values) {
                 if key.len() == parts {
-                    return Err(err!(1070, parts));
+                    return Err(err!(ER_TOO_MANY_KEY_PARTS, parts));
                 }
                 let e = self.plain(*id)?;
                 if e.any(&mut |e| matches!(e.node, Node::Column { .. })) {
-                    return Err(SqlError::new(1210, "Incorrect arguments to HANDLER ... READ"));
+                    return Err(err!(ER_WRONG_ARGUMENTS, "HANDLER ... READ"));
                 }
                 key.push(e);
             }

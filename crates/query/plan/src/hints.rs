@@ -14,6 +14,7 @@ use super::tables::Tree;
 use sql::ast::{Parsed, QueryBody, Statement, Str};
 use sql::hints::{Hint, HintTable, JoinHint, KeyHint, SemijoinStrategy, TableHint};
 use std::fmt::Write as _;
+use types::codes::*;
 
 /// What hints say of a table in FROM.
 #[derive(Clone, Debug, Default)]
@@ -154,7 +155,7 @@ impl Hints {
             })
             .collect();
         for (_, list) in &lists {
-            all.warnings.extend(list.warning.iter().map(|w| (1064, w.clone())));
+            all.warnings.extend(list.warning.iter().map(|w| (ER_PARSE_ERROR, w.clone())));
         }
         for (at, list) in &lists {
             list.hints.iter().for_each(|hint| all.name_block(*at, hint));
@@ -178,13 +179,13 @@ impl Hints {
         }
         // Every session is in this one.
         if let Some(name) = resource_group.filter(|name| !name.eq_ignore_ascii_case("USR_default")) {
-            all.warnings.push((3651, format!("Resource Group '{name}' does not exist.")));
+            all.warnings.push((ER_RESOURCE_GROUP_NOT_EXISTS, format!("Resource Group '{name}' does not exist.")));
         }
         Some(Box::new(all))
     }
 
     fn conflict(&mut self, hint: &str) {
-        self.warnings.push((3126, format!("Hint {hint} is ignored as conflicting/duplicated")));
+        self.warnings.push((ER_WARN_CONFLICTING_HINT, format!("Hint {hint} is ignored as conflicting/duplicated")));
     }
 
     fn name_block(&mut self, at: usize, hint: &Hint) {
@@ -206,7 +207,7 @@ impl Hints {
         let found = self.numbered(name);
         if found.is_none() {
             let text = format!("Query block name {} is not found for {} hint", quoted(name), verb(hint));
-            self.warnings.push((3127, text));
+            self.warnings.push((ER_WARN_UNKNOWN_QB_NAME, text));
         }
         found
     }
@@ -275,7 +276,7 @@ impl Hints {
             Hint::MaxExecutionTime(ms) => {
                 if !is_top {
                     let text = "MAX_EXECUTION_TIME hint is supported by top-level standalone SELECT statements only";
-                    self.warnings.push((3125, text.to_string()));
+                    self.warnings.push((ER_WARN_UNSUPPORTED_MAX_EXECUTION_TIME, text.to_string()));
                 } else if self.statement.time_limit_ms.is_some() {
                     self.conflict(&format!("MAX_EXECUTION_TIME({ms})"));
                 } else {
@@ -360,7 +361,7 @@ impl Hints {
     }
 
     fn unresolved(&mut self, name: String, hint: &str) {
-        self.warnings.push((3128, format!("Unresolved name {name} for {hint} hint")));
+        self.warnings.push((ER_UNRESOLVED_HINT_NAME, format!("Unresolved name {name} for {hint} hint")));
     }
 
     /// All warnings, once the statement is planned.
@@ -559,7 +560,7 @@ mod tests {
             ("SELECT /*+ MAX_EXECUTION_TIME(1) MAX_EXECUTION_TIME(2) */ 1", "MAX_EXECUTION_TIME(2)"),
         ] {
             let message = format!("Hint {expected} is ignored as conflicting/duplicated");
-            assert_eq!(warnings(text), [(3126, message)], "{text}");
+            assert_eq!(warnings(text), [(ER_WARN_CONFLICTING_HINT, message)], "{text}");
         }
     }
 

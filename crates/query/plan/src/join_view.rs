@@ -11,6 +11,7 @@ use super::views::{is_join, origins};
 use catalog::{CheckOption, Table};
 use sql::ast::{self, Expr as Ast, Parsed, TableRef};
 use std::sync::Arc;
+use types::codes::*;
 use types::{Result, SqlError, err};
 
 /// A column that is set, with the table that it is said to be of; or a table, all of whose rows go.
@@ -62,21 +63,21 @@ pub(super) fn not_inserted(table: &Table, names: Option<&[&str]>, replaces: bool
     let view = table.view.as_deref().filter(|view| view.updatable)?;
     let is_join = is_join(view);
     if is_join && names.is_none() {
-        return Some(err!(1394, table.schema, table.name));
+        return Some(err!(ER_VIEW_NO_INSERT_FIELD_LIST, table.schema, table.name));
     }
     let origins = origins(view)?;
     let is_named = |name: &str| names.is_none_or(|names| names.iter().any(|n| n.eq_ignore_ascii_case(name)));
     let mut of: Option<&str> = None;
     for (column, origin) in table.columns.iter().zip(&origins).filter(|(c, _)| is_named(&c.name)) {
         match (origin, of) {
-            (None, _) => return Some(err!(1348, column.name)),
+            (None, _) => return Some(err!(ER_NONUPDATEABLE_COLUMN, column.name)),
             (Some(table_of), Some(first)) if table_of.as_str() != first => {
-                return Some(err!(1393, table.schema, table.name));
+                return Some(err!(ER_VIEW_MULTIUPDATE, table.schema, table.name));
             }
             (Some(table_of), _) => of = Some(table_of.as_str()),
         }
     }
-    (is_join && replaces).then(|| err!(1395, table.schema, table.name))
+    (is_join && replaces).then(|| err!(ER_VIEW_DELETE_MERGE_VIEW, table.schema, table.name))
 }
 
 impl Planner<'_> {
@@ -121,7 +122,7 @@ impl Planner<'_> {
             let Some(view) = at.and_then(|at| self.view_around(at)) else { continue };
             if seen.iter().any(|(v, s)| *v == view && s != slot) {
                 let (schema, name) = self.view_name(view);
-                return Err(err!(1393, schema, name));
+                return Err(err!(ER_VIEW_MULTIUPDATE, schema, name));
             }
             seen.push((view, *slot));
         }
@@ -140,7 +141,7 @@ impl Planner<'_> {
             (Some(table), None) => Ok(table),
             _ => {
                 let (schema, name) = self.view_name(i);
-                Err(err!(1395, schema, name))
+                Err(err!(ER_VIEW_DELETE_MERGE_VIEW, schema, name))
             }
         }
     }

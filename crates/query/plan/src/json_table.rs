@@ -9,6 +9,7 @@ use expr::error::unsupported;
 use expr::functions::json::{parse_text, read_path};
 use expr::{Expr, Node};
 use sql::ast::{self, JsonColumn, JsonOnResponse};
+use types::codes::*;
 use types::json::Json;
 use types::json::path::Path;
 use types::{DataType, Result, SqlError, TypeKind, Value, err};
@@ -69,7 +70,7 @@ impl Planner<'_> {
     pub(super) fn json_table(&mut self, table: &ast::JsonTable) -> Result<(Tree, Vec<StarColumn>)> {
         let doc = self.in_clause(table.doc, "a table function argument")?;
         if doc.has_aggregate() {
-            return Err(err!(1111));
+            return Err(err!(ER_INVALID_GROUP_FUNC_USE));
         }
         if !(doc.ty.kind == TypeKind::Json || doc.ty.kind.is_text() || is_null(&doc)) {
             return Err(SqlError::format(types::error::ER_INVALID_TYPE_FOR_JSON, &[&1, &"json_table"]));
@@ -136,7 +137,7 @@ impl Planner<'_> {
     ) -> Result<Column> {
         let name = self.parsed.name(name).to_string();
         if all.iter().any(|c| c.name.eq_ignore_ascii_case(&name)) {
-            return Err(err!(1060, name));
+            return Err(err!(ER_DUP_FIELDNAME, name));
         }
         let data_type = DataType { nullable: true, ..data_type };
         let at = all.len();
@@ -162,7 +163,7 @@ impl Planner<'_> {
             JsonOnResponse::Error => Response::Error,
             JsonOnResponse::Default(e) => match self.expr(e)?.node {
                 Node::Const(Value::Bytes(text)) => Response::Default(parse_text(&text, 0, "JSON_TABLE")?),
-                _ => return Err(err!(1210, "DEFAULT")),
+                _ => return Err(err!(ER_WRONG_ARGUMENTS, "DEFAULT")),
             },
         })
     }

@@ -72,8 +72,9 @@ use sql::ast::{self, Parsed, Statement};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 pub use table_use::{ColumnUse, TableUse, ViewRight};
+use types::codes::*;
 use types::collation::CollationId;
-use types::{DataType, Result, SqlError};
+use types::{DataType, Result, SqlError, err};
 
 pub struct Planner<'p> {
     pub parsed: &'p Parsed,
@@ -268,7 +269,7 @@ impl<'p> Planner<'p> {
             _ => &[],
         };
         if !variables.is_empty() && variables.len() != plan.outputs.len() {
-            return Err(SqlError::new(1222, "The used SELECT statements have a different number of columns"));
+            return Err(err!(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT));
         }
         if variables.iter().any(|v| matches!(v, ast::IntoVar::Local(_))) {
             return Ok(Body::OneRow(Box::new(plan)));
@@ -281,13 +282,15 @@ impl<'p> Planner<'p> {
         let into = match (e.into, e.format) {
             (None, _) => None,
             (Some(name), ast::ExplainFormat::Json) => Some(self.parsed.name(name).to_ascii_lowercase()),
-            (Some(_), ast::ExplainFormat::Default) => return Err(types::err!(6006)),
-            (Some(_), ast::ExplainFormat::Tree) => return Err(types::err!(6007, "TREE")),
-            (Some(_), ast::ExplainFormat::Traditional) => return Err(types::err!(6007, "TRADITIONAL")),
+            (Some(_), ast::ExplainFormat::Default) => return Err(err!(ER_EXPLAIN_INTO_IMPLICIT_FORMAT_NOT_SUPPORTED)),
+            (Some(_), ast::ExplainFormat::Tree) => return Err(err!(ER_EXPLAIN_INTO_FORMAT_NOT_SUPPORTED, "TREE")),
+            (Some(_), ast::ExplainFormat::Traditional) => {
+                return Err(err!(ER_EXPLAIN_INTO_FORMAT_NOT_SUPPORTED, "TRADITIONAL"));
+            }
         };
         if let Some(name) = e.schema {
             let name = self.parsed.name(name);
-            let known = self.version.schema(name).ok_or_else(|| types::err!(1049, name))?;
+            let known = self.version.schema(name).ok_or_else(|| err!(ER_BAD_DB_ERROR, name))?;
             self.schema = Some(known.name.clone());
         }
         self.explains = !e.analyze;
@@ -309,7 +312,7 @@ impl<'p> Planner<'p> {
                 F::Default | F::Tree => {}
                 F::Traditional => return Err(unsupported("EXPLAIN ANALYZE with TRADITIONAL format")),
                 // The version can be 1 alone.
-                F::Json => return Err(types::err!(6412)),
+                F::Json => return Err(err!(ER_EXPLAIN_ANALYZE_JSON_FORMAT_VERSION_NOT_SUPPORTED)),
             }
             let plan = *plan;
             let plan = QueryPlan { plan: plan.plan.counted(&mut 0), ..plan };
@@ -363,7 +366,7 @@ impl<'p> Planner<'p> {
             Statement::LoadData(load) => self.load(load),
             Statement::Explain(explain) => self.explain(explain),
             Statement::Unsupported(u) => Err(unsupported(u.what)),
-            _ => Err(SqlError::new(1295, "This command is not supported in the prepared statement protocol yet")),
+            _ => Err(err!(ER_UNSUPPORTED_PS)),
         }
     }
 
@@ -451,18 +454,18 @@ impl<'p> Planner<'p> {
             Some(s) => self.parsed.name(s).to_string(),
             None => match self.schema.as_deref().or(self.env.database()) {
                 Some(d) => d.to_string(),
-                None => return Err(SqlError::new(1046, "No database selected")),
+                None => return Err(err!(ER_NO_DB_ERROR)),
             },
         };
         let table = self.parsed.name(name.name);
         let Some(found) = self.find_table(&schema, table) else {
             if !self.version.schemas.contains_key(&schema) && !is_information_schema(&schema) {
-                return Err(SqlError::new(1049, format!("Unknown database '{schema}'")));
+                return Err(err!(ER_BAD_DB_ERROR, schema));
             }
-            return Err(SqlError::new(1146, format!("Table '{schema}.{table}' doesn't exist")));
+            return Err(err!(ER_NO_SUCH_TABLE, schema, table));
         };
         let i = match self.tables.iter().position(|t| t.id == found.id && t.schema == found.schema) {
-            Some(_) if found.temporary => return Err(types::err!(1137, table)),
+            Some(_) if found.temporary => return Err(err!(ER_CANT_REOPEN_TABLE, table)),
             Some(i) => i,
             None => {
                 self.tables.push(TableUse::new(&found));
@@ -509,7 +512,10 @@ impl<'p> Planner<'p> {
     fn grow(&mut self, height: u32) -> Result<()> {
         self.height = self.height.max(height);
         match self.lacks_room() {
-            true => Err(SqlError::new(1436, "Thread stack overrun: the statement is nested too deeply")),
+            true => Err(SqlError::new(
+                ER_STACK_OVERRUN_NEED_MORE,
+                "Thread stack overrun: the statement is nested too deeply",
+            )),
             false => Ok(()),
         }
     }

@@ -5,8 +5,9 @@ use expr::{Expr, charset, constant, convert, string};
 use sql::ast::{ExprId, Name, Str, TemporalKind};
 use std::borrow::Cow;
 use types::charset::Charset;
+use types::codes::*;
 use types::collation::CollationId;
-use types::{DataType, Result, SqlError, TypeKind, Value};
+use types::{DataType, Result, SqlError, TypeKind, Value, err};
 
 impl Planner<'_> {
     /// The bytes of a literal as the client sent them: its statement has been read as utf8mb4, but for the two sets whose
@@ -39,7 +40,7 @@ impl Planner<'_> {
     pub(super) fn literal(&mut self, bytes: Vec<u8>, collation: CollationId) -> Expr {
         let set = collation.charset();
         let bytes = filled_up(bytes, set);
-        self.literal_warnings.extend(malformed(&bytes, set).map(|message| (1300, message)));
+        self.literal_warnings.extend(malformed(&bytes, set).map(|message| (ER_INVALID_CHARACTER_STRING, message)));
         string(bytes, collation)
     }
 }
@@ -48,7 +49,7 @@ impl Planner<'_> {
 pub(super) fn introduced(bytes: Vec<u8>, collation: CollationId) -> Result<Expr> {
     let bytes = filled_up(bytes, collation.charset());
     match malformed(&bytes, collation.charset()) {
-        Some(message) => Err(SqlError::new(1300, message)),
+        Some(message) => Err(SqlError::new(ER_INVALID_CHARACTER_STRING, message)),
         None => Ok(string(bytes, collation)),
     }
 }
@@ -113,7 +114,7 @@ impl Planner<'_> {
         let exact = std::str::from_utf8(parsed.bytes(s)).ok().and_then(|t| t.parse::<f64>().ok());
         if exact.is_none_or(f64::is_infinite) {
             let text = String::from_utf8_lossy(parsed.bytes(s)).into_owned();
-            return Err(SqlError::new(1367, format!("Illegal double '{text}' value found during parsing")));
+            return Err(err!(ER_ILLEGAL_VALUE_FOR_TYPE, "double", text));
         }
         let length = parsed.bytes(s).len() as u32;
         Ok(constant(Value::Double(v), DataType { length, ..DataType::new(TypeKind::Double) }))

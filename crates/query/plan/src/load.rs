@@ -10,8 +10,9 @@ use expr::Shape;
 use expr::error::{unknown_column, unsupported};
 use sql::ast::{self, Expr as Ast, OnDuplicate};
 use types::charset::Charset;
+use types::codes::*;
 use types::collation::CollationId;
-use types::{DataType, Result, SqlError, TypeKind, Value};
+use types::{DataType, Result, TypeKind, Value, err};
 
 /// FIELDS and LINES clauses. Empty: none.
 #[derive(Clone, Debug)]
@@ -46,7 +47,7 @@ pub fn file_format(parsed: &ast::Parsed, clauses: &ast::FileFormat) -> Result<Fi
         None => Ok(other),
         Some([]) => Ok(None),
         Some([byte]) => Ok(Some(*byte)),
-        Some(_) => Err(SqlError::new(1083, "Field separator argument is not what is expected; check the manual")),
+        Some(_) => Err(err!(ER_WRONG_FIELD_TERMINATORS)),
     };
     let format = FileFormat {
         fields_terminated: bytes(clauses.fields_terminated, plain.fields_terminated),
@@ -80,7 +81,7 @@ impl Planner<'_> {
             },
         };
         // All that there are can be cut at bytes.
-        Charset::by_name(&name).ok_or_else(|| SqlError::new(1115, format!("Unknown character set: '{name}'")))
+        Charset::by_name(&name).ok_or_else(|| err!(ER_UNKNOWN_CHARACTER_SET, name))
     }
 
     /// Errors of INSERT, and 1083, 1115.
@@ -90,7 +91,7 @@ impl Planner<'_> {
             return Err(unsupported("LOAD XML"));
         }
         if !load.partitions.is_empty() {
-            return Err(SqlError::new(1747, "PARTITION () clause on non partitioned table"));
+            return Err(err!(ER_PARTITION_CLAUSE_ON_NONPARTITIONED));
         }
         let replace = load.duplicates == OnDuplicate::Replace;
         let table = self.table(load.table, |t| {
@@ -99,8 +100,9 @@ impl Planner<'_> {
         })?;
         refuse_virtual(&table, "INSERT")?;
         let name = parsed.name(load.table.name);
-        let (table, source, star) =
-            self.write_through(table, None, Through::Insert)?.ok_or_else(|| types::err!(1288, name, "LOAD"))?;
+        let (table, source, star) = self
+            .write_through(table, None, Through::Insert)?
+            .ok_or_else(|| err!(ER_NON_UPDATABLE_TABLE, name, "LOAD"))?;
         let check = source.check.clone();
         let mut targets = Vec::with_capacity(load.targets.len());
         for id in &load.targets {

@@ -14,15 +14,16 @@ use catalog::{Changes, Table};
 use expr::{Expr, Node};
 use sql::ast;
 use std::sync::Arc;
-use types::{Result, SqlError, err};
+use types::codes::*;
+use types::{Result, err};
 
 impl Planner<'_> {
     pub(super) fn update_many(&mut self, update: &ast::Update) -> Result<Body> {
         if !update.order.is_empty() {
-            return Err(err!(1221, "UPDATE", "ORDER BY"));
+            return Err(err!(ER_WRONG_USAGE, "UPDATE", "ORDER BY"));
         }
         if update.limit.is_some() {
-            return Err(err!(1221, "UPDATE", "LIMIT"));
+            return Err(err!(ER_WRONG_USAGE, "UPDATE", "LIMIT"));
         }
         let written = join_view::set_by(self.parsed, &update.set);
         self.blocks.push(Block { through: Through::Change, written, ..self.changed_block() });
@@ -100,14 +101,14 @@ impl Planner<'_> {
             let own = |s: &Source| s.table.as_ref().is_none_or(|t| t.name == s.name);
             let is_meant = |s: &Source| s.name == alias && schema.is_none_or(|d| d == s.schema && own(s));
             let Some(i) = sources.iter().position(is_meant) else {
-                return Err(err!(1109, alias, "MULTI DELETE"));
+                return Err(err!(ER_UNKNOWN_TABLE, alias, "MULTI DELETE"));
             };
             let named = sources[i].named;
             let view = i;
             let i = self.deleted_through(i)?;
             let slot = self.block().sources[i].slot;
             if targets.iter().any(|(s, ..)| *s == slot) {
-                return Err(SqlError::new(1066, format!("Not unique table/alias: '{alias}'")));
+                return Err(err!(ER_NONUNIQ_TABLE, alias));
             }
             let table = self.write_source(i, "DELETE")?;
             self.table_use(named.expect("it is a table's")).delete = true;
@@ -154,7 +155,7 @@ impl Planner<'_> {
             self.puts_aside = false;
             let e = e?;
             if e.has_aggregate() {
-                return Err(SqlError::new(1111, "Invalid use of group function"));
+                return Err(err!(ER_INVALID_GROUP_FUNC_USE));
             }
             Self::conjuncts(e, &mut conditions);
         }
@@ -170,7 +171,7 @@ impl Planner<'_> {
         let tree = self.join_subqueries(Some(tree), &mut conditions, first_aside, false)?.expect("it stays");
         let plan = self.join_plan(tree, conditions, &Wanted::none())?.0;
         if self.flag("sql_safe_updates") && !self.explains && targets.iter().any(|id| reads_whole(&plan, *id)) {
-            return Err(types::err!(1175, ""));
+            return Err(err!(ER_UPDATE_WITHOUT_KEY_IN_SAFE_MODE, ""));
         }
         Ok((plan, read))
     }

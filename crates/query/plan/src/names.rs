@@ -12,7 +12,8 @@ use expr::{Expr, Node};
 use sql::ast;
 use std::cell::Cell;
 use std::sync::Arc;
-use types::{DataType, Result, SqlError, TypeKind, Value};
+use types::codes::*;
+use types::{DataType, Result, TypeKind, Value, err};
 
 /// One query block: its tables and select aliases.
 #[derive(Default)]
@@ -347,7 +348,7 @@ impl Planner<'_> {
             && self.blocks.iter().filter(|b| !b.unseen).count() == 1
             && self.current_block().sources.is_empty()
         {
-            return Err(types::err!(1109, t, self.clause));
+            return Err(err!(ER_UNKNOWN_TABLE, t, self.clause));
         }
         let full = match (schema, table) {
             (Some(s), Some(t)) => format!("{s}.{t}.{name}"),
@@ -393,8 +394,7 @@ impl Planner<'_> {
         let name = self.parsed.name(column);
         let mut hits = self.block().aliases.iter().filter(|(n, _)| n.eq_ignore_ascii_case(name));
         if hits.next().is_some_and(|(_, e)| !e.same(key)) {
-            let text = format!("Column '{name}' in {} is ambiguous", self.clause);
-            self.env.warn("Warning", 1052, text);
+            self.env.push_warning("Warning", err!(ER_NON_UNIQ_ERROR, name, self.clause));
         }
     }
 
@@ -421,7 +421,7 @@ impl Planner<'_> {
                 if let Some(i) = s.find(name) {
                     if found.is_some() {
                         let full = table.map_or(name.to_string(), |t| format!("{t}.{name}"));
-                        return Err(SqlError::new(1052, format!("Column '{full}' in {} is ambiguous", self.clause)));
+                        return Err(err!(ER_NON_UNIQ_ERROR, full, self.clause));
                     }
                     self.note_column(s, i, false);
                     found = Some(s.column(i, depth));
@@ -436,10 +436,10 @@ impl Planner<'_> {
             let mut hits = block.aliases.iter().filter(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, e)| e);
             let Some(first) = hits.next() else { return Ok(None) };
             if hits.any(|e| !e.same(first)) {
-                return Err(SqlError::new(1052, format!("Column '{name}' in {} is ambiguous", self.clause)));
+                return Err(err!(ER_NON_UNIQ_ERROR, name, self.clause));
             }
             if depth > 0 && first.has_aggregate() {
-                return Err(types::err!(1247, name, "reference to group function"));
+                return Err(err!(ER_ILLEGAL_REFERENCE, name, "reference to group function"));
             }
             Ok(Some(deepen(first, depth)))
         };

@@ -5,7 +5,8 @@ use crate::{Planner, constant, parameter};
 use expr::compare::{self, CmpOp};
 use expr::{Expr, Node, boolean_type, convert, functions, list as lists};
 use sql::ast::{self, Expr as Ast, ExprId, ExprList};
-use types::{Result, SqlError, TypeKind, Value};
+use types::codes::*;
+use types::{Result, TypeKind, Value, err};
 
 const BETWEEN_DOCUMENTS: &str =
     "This version of MySQL doesn't yet support 'comparison of JSON in the BETWEEN operator'";
@@ -62,7 +63,7 @@ impl Planner<'_> {
         let is_document = |e: &&Expr| e.ty.kind == TypeKind::Json;
         let [e, low, high] = match [&e, &low, &high].iter().any(is_document) {
             true => {
-                self.literal_warnings.push((1235, BETWEEN_DOCUMENTS.to_string()));
+                self.literal_warnings.push((ER_NOT_SUPPORTED_YET, BETWEEN_DOCUMENTS.to_string()));
                 functions::json::between([e, low, high])
             }
             false => [e, low, high],
@@ -136,12 +137,12 @@ fn escape_character(escape: Option<Expr>) -> Result<Option<char>> {
     let bytes = match escape.map(|e| e.node) {
         None | Some(Node::Const(Value::Null)) => return Ok(Some('\\')),
         Some(Node::Const(Value::Bytes(bytes))) => bytes,
-        Some(_) => return Err(SqlError::new(1210, "Incorrect arguments to ESCAPE")),
+        Some(_) => return Err(err!(ER_WRONG_ARGUMENTS, "ESCAPE")),
     };
     let text = String::from_utf8_lossy(&bytes);
     let mut characters = text.chars();
     match (characters.next(), characters.next()) {
         (first, None) => Ok(first),
-        _ => Err(SqlError::new(1210, "Incorrect arguments to ESCAPE")),
+        _ => Err(err!(ER_WRONG_ARGUMENTS, "ESCAPE")),
     }
 }

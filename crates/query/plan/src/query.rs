@@ -14,6 +14,7 @@ use expr::Shape;
 use expr::error;
 use expr::{Expr, convert};
 use sql::ast::{self, Expr as Ast, ExprId, QueryBody, QueryId};
+use types::codes::*;
 use types::{Result, SqlError, err};
 
 /// A common table expression in scope.
@@ -65,7 +66,7 @@ impl Planner<'_> {
         let captured = self.captured.take();
         let plan = plan?;
         if width != 0 && plan.outputs.len() != width {
-            return Err(SqlError::new(1241, format!("Operand should contain {width} column(s)")));
+            return Err(err!(ER_OPERAND_COLUMNS, width));
         }
         self.subqueries.push(plan);
         let at = self.subqueries.len() - 1;
@@ -94,20 +95,27 @@ impl Planner<'_> {
     /// Plans a query expression. `top`: its INTO was looked at by the caller. Errors 1234, 1436, 1473, 1317, 3024.
     pub fn query(&mut self, id: QueryId, top: bool) -> Result<QueryPlan> {
         if let Some((used, size)) = sync::stack::overrun() {
-            return Err(err!(1436, used, size, size / 2));
+            return Err(err!(ER_STACK_OVERRUN_NEED_MORE, used, size, size / 2));
         }
         self.blocks_planned += 1;
         if self.blocks_planned > BLOCKS_PLANNED_MAX {
-            return Err(err!(1473));
+            return Err(err!(ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT));
         }
         error::check_interrupt()?;
         let parsed = self.parsed;
         let query = &parsed[id];
         if query.into.is_some() && !top {
-            return Err(SqlError::new(1234, "Misplaced INTO clause, INTO is not allowed inside subqueries"));
+            return Err(SqlError::new(
+                ER_CANT_USE_OPTION_HERE,
+                "Misplaced INTO clause, INTO is not allowed inside subqueries",
+            ));
         }
         self.level += 1;
-        let plan = if self.is_too_deep(query) { Err(err!(1473)) } else { self.query_at_level(query) };
+        let plan = if self.is_too_deep(query) {
+            Err(err!(ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT))
+        } else {
+            self.query_at_level(query)
+        };
         self.level -= 1;
         plan
     }
@@ -147,7 +155,7 @@ impl Planner<'_> {
             let name = self.parsed.name(t.name).to_string();
             if self.ctes[before..].iter().any(|c| c.name.eq_ignore_ascii_case(&name)) {
                 self.ctes.truncate(before);
-                return Err(SqlError::new(1066, format!("Not unique table/alias: '{name}'")));
+                return Err(err!(ER_NONUNIQ_TABLE, name));
             }
             let reads_itself = |t: &ast::TableRef| match t {
                 ast::TableRef::Table(factor) => {
@@ -226,7 +234,11 @@ impl Planner<'_> {
         self.blocks.pop();
         let (order, limit) = (order?, limit?);
         if let Some(at) = order.iter().position(|o| o.expr.has_aggregate()) {
-            return Err(if matches!(q.plan, Plan::SetOp(_)) { err!(3028, at + 1) } else { err!(3029, at + 1) });
+            return Err(if matches!(q.plan, Plan::SetOp(_)) {
+                err!(ER_AGGREGATE_ORDER_FOR_UNION, at + 1)
+            } else {
+                err!(ER_AGGREGATE_ORDER_NON_AGG_QUERY, at + 1)
+            });
         }
         if !order.is_empty() {
             let slot = q.shapes.len();
@@ -241,10 +253,7 @@ impl Planner<'_> {
         for r in rows {
             let row = self.exprs(*r)?;
             if all.first().is_some_and(|f: &Vec<Expr>| f.len() != row.len()) {
-                return Err(SqlError::new(
-                    1136,
-                    format!("Column count doesn't match value count at row {}", all.len() + 1),
-                ));
+                return Err(err!(ER_WRONG_VALUE_COUNT_ON_ROW, all.len() + 1));
             }
             all.push(row);
         }

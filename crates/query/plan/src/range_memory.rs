@@ -6,6 +6,7 @@ use super::tables::slots_of;
 use catalog::Table;
 use expr::{Expr, Node};
 use sql::hints::KeyHint;
+use types::codes::*;
 
 /// What one value takes in each index part that it is compared with, and what the analysis takes besides.
 const VALUE_BYTES: u64 = 230;
@@ -44,7 +45,7 @@ impl Planner<'_> {
         tuning.keys.push((KeyHint::RangeOptimization, false, Vec::new()));
         tuning.keys.push((KeyHint::SkipScan, false, Vec::new()));
         self.literal_warnings.push((
-            3170,
+            ER_CAPACITY_EXCEEDED,
             format!(
                 "Memory capacity of {bytes_max} bytes for 'range_optimizer_max_mem_size' exceeded. Range optimization was not \
                  done for this query."

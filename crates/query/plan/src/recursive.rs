@@ -13,7 +13,8 @@ use expr::Expr;
 use expr::Shape;
 use expr::error::unsupported;
 use sql::ast::{self, QueryBody, QueryId};
-use types::{DataType, Result, SqlError, TypeKind};
+use types::codes::*;
+use types::{DataType, Result, SqlError, TypeKind, err};
 
 /// A common table expression whose query is being planned.
 #[derive(Clone)]
@@ -49,7 +50,9 @@ impl Planner<'_> {
         if operands.len() < 2 || query.with.is_some() {
             // No union of blocks: it can not be recursive.
             self.working(at).level = self.level + 1;
-            return self.query(id, false).map_err(|e| self.early(at, e, 3573, "should contain a UNION"));
+            return self
+                .query(id, false)
+                .map_err(|e| self.early(at, e, ER_CTE_RECURSIVE_REQUIRES_UNION, "should contain a UNION"));
         }
         let (mut seed, mut steps): (Option<QueryPlan>, Vec<QueryPlan>) = (None, Vec::new());
         self.level += 1;
@@ -103,19 +106,14 @@ impl Planner<'_> {
                 Err(e) => {
                     let what =
                         "should have one or more non-recursive query blocks followed by one or more recursive ones";
-                    return Err(self.early(at, e, 3574, what));
+                    return Err(self.early(at, e, ER_CTE_RECURSIVE_REQUIRES_NONRECURSIVE_FIRST, what));
                 }
             };
             if recursive {
                 if let QueryBody::Select(s) = &self.parsed[*id].body
                     && (!s.group.is_empty() || has_group(&plan.plan))
                 {
-                    return Err(SqlError::new(
-                        3575,
-                        format!(
-                            "Recursive Common Table Expression '{name}' can contain neither aggregation nor window functions in recursive query block"
-                        ),
-                    ));
+                    return Err(err!(ER_CTE_RECURSIVE_FORBIDS_AGGREGATION, name));
                 }
                 self.refuse_ordered(*id)?;
                 same_width(seed.as_ref().expect("columns are known"), &plan)?;
@@ -230,12 +228,7 @@ impl Planner<'_> {
         let Some(number) = self.current_block().sources[source].working else { return Ok(()) };
         let of = |c: &&super::query::Cte| c.working.as_ref().is_some_and(|w| w.number == number);
         let name = self.ctes.iter().find(of).map_or("", |c| &c.name);
-        Err(SqlError::new(
-            3576,
-            format!(
-                "In recursive query block of Recursive Common Table Expression '{name}', the recursive table must neither be in the right argument of a LEFT JOIN, nor be forced to be non-first with join order hints"
-            ),
-        ))
+        Err(err!(ER_CTE_RECURSIVE_FORBIDDEN_JOIN_ORDER, name))
     }
 }
 
@@ -249,16 +242,11 @@ fn column_type(e: &Expr) -> DataType {
 }
 
 /// Stands for 3573 or 3574 until it is known which.
-const EARLY: u16 = 3574;
+const EARLY: u16 = ER_CTE_RECURSIVE_REQUIRES_NONRECURSIVE_FIRST;
 
 #[cold]
 fn order_of_blocks(name: &str) -> SqlError {
-    SqlError::new(
-        3574,
-        format!(
-            "Recursive Common Table Expression '{name}' should have one or more non-recursive query blocks followed by one or more recursive ones"
-        ),
-    )
+    err!(ER_CTE_RECURSIVE_REQUIRES_NONRECURSIVE_FIRST, name)
 }
 
 /// Is there grouping or a window in this block (not in tables of it)?
@@ -273,9 +261,5 @@ fn has_group(plan: &Plan) -> bool {
 
 #[cold]
 fn too_often(name: &str) -> SqlError {
-    let text = format!(
-        "In recursive query block of Recursive Common Table Expression '{name}', the recursive table must be referenced \
-         only once, and not in any subquery"
-    );
-    SqlError::new(3577, text)
+    err!(ER_CTE_RECURSIVE_REQUIRES_SINGLE_REFERENCE, name)
 }

@@ -9,11 +9,12 @@ use expr::compare::CmpOp;
 use expr::error::unsupported;
 use expr::{Expr, Node, boolean_type};
 use sql::ast::{BinaryOp, Expr as Ast, ExprId, ExprList, QueryId};
-use types::{DataType, Result, SqlError};
+use types::codes::*;
+use types::{DataType, Result, SqlError, err};
 
 #[cold]
 fn wrong_width(width: usize) -> SqlError {
-    SqlError::new(1241, format!("Operand should contain {width} column(s)"))
+    err!(ER_OPERAND_COLUMNS, width)
 }
 
 /// An ENUM or SET in a list of numbers and others: beside each it is what it is there.

@@ -9,7 +9,8 @@ use super::node::{Plan, QueryPlan, SetKind, SetOp};
 use expr::Shape;
 use expr::{Expr, compare, convert};
 use sql::ast;
-use types::{DataType, Result, SqlError, TypeKind};
+use types::codes::*;
+use types::{DataType, Result, TypeKind, err};
 
 impl Planner<'_> {
     pub(super) fn set_operation(
@@ -87,7 +88,7 @@ fn retype_chain(plan: &mut QueryPlan, kind: SetKind, types: &[DataType]) {
 pub fn same_width(left: &QueryPlan, right: &QueryPlan) -> Result<()> {
     match left.outputs.len() == right.outputs.len() {
         true => Ok(()),
-        false => Err(SqlError::new(1222, "The used SELECT statements have a different number of columns")),
+        false => Err(err!(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT)),
     }
 }
 
@@ -105,7 +106,9 @@ pub fn unite(members: &mut [&mut QueryPlan], kind: SetKind, kept: bool) -> Resul
         let explicit = all.iter().any(|e| compare::coercibility(e) == 0);
         let same_set = all.iter().all(|e| e.ty.collation.charset() == all[0].ty.collation.charset());
         let ty = convert::common_type(&all, name).map_err(|e| match e.code {
-            1267 | 1270 if same_set && !explicit => types::err!(1271, "UNION"),
+            ER_CANT_AGGREGATE_2COLLATIONS | ER_CANT_AGGREGATE_3COLLATIONS if same_set && !explicit => {
+                err!(ER_CANT_AGGREGATE_NCOLLATIONS, "UNION")
+            }
             _ => e,
         })?;
         let ty = if kept { united_type(ty, &all) } else { ty };

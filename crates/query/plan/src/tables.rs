@@ -15,7 +15,8 @@ use expr::compare::CmpOp;
 use expr::{Expr, Node};
 use sql::ast::{self, ExprId, JoinConstraint, JoinKind, TableId, TableRef};
 use std::sync::Arc;
-use types::{Result, SqlError};
+use types::codes::*;
+use types::{Result, err};
 
 /// Most tables in a join.
 pub const TABLES_MAX: usize = 61;
@@ -178,7 +179,7 @@ impl Planner<'_> {
         match &parsed[id] {
             TableRef::Table(factor) => {
                 if !factor.partitions.is_empty() {
-                    return Err(SqlError::new(1747, "PARTITION () clause on non partitioned table"));
+                    return Err(err!(ER_PARTITION_CLAUSE_ON_NONPARTITIONED));
                 }
                 if factor.name.schema.is_none()
                     && let Some(at) = self.find_cte(parsed.name(factor.name.name))
@@ -222,13 +223,10 @@ impl Planner<'_> {
         self.tune(&mut source);
         let block = self.block();
         if block.sources.len() >= TABLES_MAX {
-            return Err(SqlError::new(
-                1116,
-                format!("Too many tables; MySQL can only use {TABLES_MAX} tables in a join"),
-            ));
+            return Err(err!(ER_TOO_MANY_TABLES, TABLES_MAX));
         }
         if block.sources.iter().any(|s| s.is_named(&source.name, Some(&source.schema))) {
-            return Err(SqlError::new(1066, format!("Not unique table/alias: '{}'", source.name)));
+            return Err(err!(ER_NONUNIQ_TABLE, source.name));
         }
         let at = block.sources.len();
         let star = source
@@ -318,13 +316,13 @@ impl Planner<'_> {
 
     pub(super) fn derived_columns(&self, plan: &QueryPlan, names: &[ast::Name]) -> Result<Vec<SourceColumn>> {
         if !names.is_empty() && names.len() != plan.outputs.len() {
-            return Err(types::err!(1353));
+            return Err(err!(ER_VIEW_WRONG_LIST));
         }
         let mut columns: Vec<SourceColumn> = Vec::new();
         for (i, (meta, e)) in plan.columns.iter().zip(&plan.outputs).enumerate() {
             let name = names.get(i).map_or(meta.name.clone(), |n| self.parsed.name(*n).to_string());
             if columns.iter().any(|c| c.name.eq_ignore_ascii_case(&name)) {
-                return Err(SqlError::new(1060, format!("Duplicate column name '{name}'")));
+                return Err(err!(ER_DUP_FIELDNAME, name));
             }
             columns.push(SourceColumn {
                 name,
@@ -363,7 +361,7 @@ impl Planner<'_> {
         };
         self.block().first_named = seen;
         if e.has_aggregate() {
-            return Err(SqlError::new(1111, "Invalid use of group function"));
+            return Err(err!(ER_INVALID_GROUP_FUNC_USE));
         }
         let mut on = Vec::new();
         Self::conjuncts(e, &mut on);
@@ -382,7 +380,7 @@ impl Planner<'_> {
             let mut hits = star.iter().filter(|c| c.name.eq_ignore_ascii_case(name));
             let first = hits.next().cloned();
             match hits.next() {
-                Some(_) => Err(SqlError::new(1052, format!("Column '{name}' in from clause is ambiguous"))),
+                Some(_) => Err(err!(ER_NON_UNIQ_ERROR, name, "from clause")),
                 None => Ok(first),
             }
         };
@@ -690,8 +688,8 @@ impl Planner<'_> {
         if table.virtual_rows.is_some() {
             if super::is_information_schema(&table.schema) {
                 match &table.name[..] {
-                    "PROCESSLIST" => self.notes.push((1287, PROCESSLIST_DEPRECATED)),
-                    "PROFILING" => self.notes.push((1287, PROFILING_DEPRECATED)),
+                    "PROCESSLIST" => self.notes.push((ER_WARN_DEPRECATED_SYNTAX, PROCESSLIST_DEPRECATED)),
+                    "PROFILING" => self.notes.push((ER_WARN_DEPRECATED_SYNTAX, PROFILING_DEPRECATED)),
                     _ => {}
                 }
             }

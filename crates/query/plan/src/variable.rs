@@ -3,6 +3,7 @@
 use crate::Planner;
 use expr::{Expr, Node, functions, string};
 use sql::ast::{self, ExprId, Name};
+use types::codes::*;
 use types::{CollationId, DataType, Result, TypeKind};
 
 impl Planner<'_> {
@@ -37,7 +38,7 @@ impl Planner<'_> {
             None => parsed.name(name).to_string(),
         };
         let (_, ty) = self.env.system_variable(global, &name)?;
-        self.notes.extend(self.env.deprecated_variable(&name).map(|text| (1287, text)));
+        self.notes.extend(self.env.deprecated_variable(&name).map(|text| (ER_WARN_DEPRECATED_SYNTAX, text)));
         let tag = match global {
             None => "",
             Some(true) => "global",

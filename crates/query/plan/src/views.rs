@@ -15,6 +15,7 @@ use expr::Expr;
 use expr::Shape;
 use sql::ast::{self, Expr as Ast, Parsed, QueryBody, SelectItem, Statement, TableRef};
 use std::sync::Arc;
+use types::codes::*;
 use types::{Result, SqlError, err};
 
 /// What a view is merged for. Where something is written, its condition may have subqueries.
@@ -206,7 +207,8 @@ impl Planner<'_> {
     ) -> Result<Option<Merged>> {
         let schema = factor.name.schema.map_or(table.schema.as_str(), |s| parsed.name(s));
         let name = parsed.name(factor.name.name);
-        let under = self.version.base_table(schema, name).cloned().ok_or_else(|| err!(1146, schema, name))?;
+        let under =
+            self.version.base_table(schema, name).cloned().ok_or_else(|| err!(ER_NO_SUCH_TABLE, schema, name))?;
         self.note_use(&under);
         // All columns that the view names: which of them a statement needs is the view's affair.
         let mentioned = |e: &Ast| match e {
@@ -338,7 +340,8 @@ impl Planner<'_> {
             let (schema, name) =
                 (factor.name.schema.map_or(table.schema.as_str(), |s| parsed.name(s)), factor.name.name);
             let name = parsed.name(name);
-            let under = self.version.base_table(schema, name).cloned().ok_or_else(|| err!(1146, schema, name))?;
+            let under =
+                self.version.base_table(schema, name).cloned().ok_or_else(|| err!(ER_NO_SUCH_TABLE, schema, name))?;
             self.note_use(&under);
             let alias = factor.alias.map_or(name, |a| parsed.name(a));
             if alias == of {
@@ -370,7 +373,9 @@ impl Planner<'_> {
                         let named = columns.iter().filter(|(name, ..)| is_named(name)).map(|(_, _, c)| *c);
                         let named: Vec<&str> = named.collect();
                         match not_inserted(&under, Some(&named), false) {
-                            Some(e) if e.code == 1393 => return Err(err!(1393, table.schema, table.name)),
+                            Some(e) if e.code == ER_VIEW_MULTIUPDATE => {
+                                return Err(err!(ER_VIEW_MULTIUPDATE, table.schema, table.name));
+                            }
                             _ => self.inserted_through(&under, &named)?,
                         }
                     }
@@ -408,7 +413,7 @@ impl Planner<'_> {
         let merges = alias.is_some_and(|alias| self.merges(alias)) || written;
         let view = table.view.clone().expect("a view");
         let parsed = parsed_query(&view)?;
-        let Statement::Query(id) = parsed.statement else { return Err(invalid(table, err!(1064))) };
+        let Statement::Query(id) = parsed.statement else { return Err(invalid(table, err!(ER_PARSE_ERROR))) };
         self.deeper(table)?;
         // It may be merged into what reads it.
         self.grow(self.height + parsed.height())?;
@@ -444,7 +449,7 @@ impl Planner<'_> {
         let plan = plan.map_err(|e| invalid(table, e))?;
         match plan.outputs.len() == table.columns.len() {
             true => Ok((plan, aside)),
-            false => Err(invalid(table, err!(1353))),
+            false => Err(invalid(table, err!(ER_VIEW_WRONG_LIST))),
         }
     }
 
@@ -483,7 +488,7 @@ impl Planner<'_> {
     fn deeper(&mut self, table: &Table) -> Result<()> {
         self.view_depth += 1;
         match self.view_depth > DEPTH_MAX {
-            true => Err(err!(1462, table.schema, table.name)),
+            true => Err(err!(ER_VIEW_RECURSIVE, table.schema, table.name)),
             false => Ok(()),
         }
     }
@@ -516,7 +521,8 @@ fn enclose(right: &mut ViewRight, table: &Table, view: &View) {
 #[cold]
 fn invalid(table: &Table, e: SqlError) -> SqlError {
     match e.code {
-        1049 | 1051 | 1054 | 1146 | 1305 | 1353 => err!(1356, table.schema, table.name),
+        ER_BAD_DB_ERROR | ER_BAD_TABLE_ERROR | ER_BAD_FIELD_ERROR | ER_NO_SUCH_TABLE | ER_SP_DOES_NOT_EXIST
+        | ER_VIEW_WRONG_LIST => err!(ER_VIEW_INVALID, table.schema, table.name),
         _ => e,
     }
 }

@@ -12,6 +12,7 @@ use expr::number::{self, ArithOp};
 use expr::window::{Bound, Frame, Unit, WindowCall, WindowFunc};
 use expr::{Expr, Node, convert, functions};
 use sql::ast::{self, Expr as Ast, FrameBound, FrameUnit, WindowSpec};
+use types::codes::*;
 use types::{DataType, Result, SqlError, TypeKind, Value, err};
 
 /// A window as OVER and WINDOW together say.
@@ -38,7 +39,7 @@ impl Planner<'_> {
         for (i, (name, spec)) in windows.iter().enumerate() {
             let name = self.parsed.name(*name);
             if windows[..i].iter().any(|(n, _)| self.parsed.name(*n).eq_ignore_ascii_case(name)) {
-                return Err(SqlError::new(3591, format!("Window '{name}' is defined twice.")));
+                return Err(err!(ER_WINDOW_DUPLICATE_NAME, name));
             }
             self.resolve(spec, name, 0)?;
         }
@@ -50,7 +51,7 @@ impl Planner<'_> {
         let count = &mut self.block().window_count;
         *count += more;
         match *count > WINDOWS_MAX {
-            true => Err(err!(4086, *count, WINDOWS_MAX)),
+            true => Err(err!(ER_TOO_MANY_WINDOWS, *count, WINDOWS_MAX)),
             false => Ok(()),
         }
     }
@@ -65,30 +66,24 @@ impl Planner<'_> {
         let Some(base) = spec.base else { return Ok(own) };
         let windows = &self.current_block().windows;
         if depth > windows.len() {
-            return Err(SqlError::new(3580, "There is a circularity in the window dependency graph."));
+            return Err(err!(ER_WINDOW_CIRCULARITY_IN_WINDOW_GRAPH));
         }
         let wanted = self.parsed.name(base);
         let Some((n, found)) = windows.iter().find(|(n, _)| self.parsed.name(*n).eq_ignore_ascii_case(wanted)) else {
-            return Err(SqlError::new(3579, format!("Window name '{wanted}' is not defined.")));
+            return Err(err!(ER_WINDOW_NO_SUCH_WINDOW, wanted));
         };
         let base = self.resolve(found, self.parsed.name(*n), depth + 1)?;
         if spec.by_name {
             return Ok(base);
         }
         if !own.partition.is_empty() {
-            return Err(SqlError::new(3581, "A window which depends on another cannot define partitioning."));
+            return Err(err!(ER_WINDOW_NO_CHILD_PARTITIONING));
         }
         if base.frame.is_some() {
-            return Err(SqlError::new(
-                3582,
-                format!("Window '{}' has a frame definition, so cannot be referenced by another window.", base.name),
-            ));
+            return Err(err!(ER_WINDOW_NO_INHERIT_FRAME, base.name));
         }
         if !base.order.is_empty() && !own.order.is_empty() {
-            return Err(SqlError::new(
-                3583,
-                format!("Window '{name}' cannot inherit '{}' since both contain an ORDER BY clause.", base.name),
-            ));
+            return Err(err!(ER_WINDOW_NO_REDEFINE_ORDER_BY, name, base.name));
         }
         let order = if own.order.is_empty() { base.order } else { own.order };
         Ok(Resolved { partition: base.partition, order, ..own })
@@ -100,10 +95,7 @@ impl Planner<'_> {
             Windows::Allowed => {}
             Windows::Refused => return Err(misplaced(sql::print::window_function(self.parsed, call))),
             Windows::InSpecification => {
-                return Err(SqlError::new(
-                    3595,
-                    format!("You cannot nest a window function in the specification of window '{UNNAMED}'."),
-                ));
+                return Err(err!(ER_WINDOW_NESTED_WINDOW_FUNC_USE_IN_WINDOW_SPEC, UNNAMED));
             }
         }
         if call.from_last {
@@ -132,13 +124,7 @@ impl Planner<'_> {
         let ids = self.parsed.list(spec.partition).iter().copied().chain(spec.order.iter().map(|o| o.expr));
         for id in ids {
             if matches!(self.parsed[id], Ast::Int(_)) {
-                return Err(SqlError::new(
-                    3592,
-                    format!(
-                        "Window '{}': ORDER BY or PARTITION BY uses legacy position indication which is not supported, use expression.",
-                        spec.name
-                    ),
-                ));
+                return Err(err!(ER_WINDOW_ILLEGAL_ORDER_BY, spec.name));
             }
         }
         let partition = self.exprs(spec.partition)?;
@@ -164,7 +150,7 @@ impl Planner<'_> {
             let schema = if s.schema.is_empty() { String::new() } else { format!("{}.", s.schema) };
             format!("{schema}{}.{}", s.name, s.columns[column as usize].name)
         });
-        Err(types::err!(6432, name))
+        Err(err!(ER_INVALID_OUTER_REFERENCE, name))
     }
 
     fn window_frame(&mut self, spec: &Resolved, order: &[(Expr, bool)]) -> Result<Frame> {
@@ -179,10 +165,10 @@ impl Planner<'_> {
         };
         use FrameBound as F;
         if frame.start == F::UnboundedFollowing {
-            return Err(SqlError::new(3584, format!("Window '{name}': frame start cannot be UNBOUNDED FOLLOWING.")));
+            return Err(err!(ER_WINDOW_FRAME_START_ILLEGAL, name));
         }
         if frame.end == F::UnboundedPreceding {
-            return Err(SqlError::new(3585, format!("Window '{name}': frame end cannot be UNBOUNDED PRECEDING.")));
+            return Err(err!(ER_WINDOW_FRAME_END_ILLEGAL, name));
         }
         let crossed = matches!(
             (frame.start, frame.end),
@@ -208,10 +194,7 @@ impl Planner<'_> {
         let side = |e: Expr| if following { Bound::Following(e) } else { Bound::Preceding(e) };
         if unit == Unit::Rows {
             if interval.is_some() {
-                return Err(SqlError::new(
-                    3596,
-                    format!("Window '{name}': INTERVAL can only be used with RANGE frames."),
-                ));
+                return Err(err!(ER_WINDOW_ROWS_INTERVAL_USE, name));
             }
             return match &amount.node {
                 Node::Const(Value::Int(0..)) | Node::Const(Value::UInt(_)) | Node::Param(_) => Ok(side(amount)),
@@ -221,29 +204,14 @@ impl Planner<'_> {
         let key = match order {
             [(key, descending)] if key.ty.kind.is_numeric() || key.ty.kind.is_temporal() => (key.clone(), *descending),
             _ => {
-                return Err(SqlError::new(
-                    3587,
-                    format!(
-                        "Window '{name}' with RANGE N PRECEDING/FOLLOWING frame requires exactly one deterministic ORDER BY expression, of numeric or temporal type"
-                    ),
-                ));
+                return Err(err!(ER_WINDOW_RANGE_FRAME_ORDER_TYPE, name));
             }
         };
         let (key, descending) = key;
         let subtract = following == descending;
         match (key.ty.kind.is_temporal(), interval) {
-            (true, None) => Err(SqlError::new(
-                3588,
-                format!(
-                    "Window '{name}' with RANGE frame has ORDER BY expression of datetime type. Only INTERVAL bound value allowed."
-                ),
-            )),
-            (false, Some(_)) => Err(SqlError::new(
-                3589,
-                format!(
-                    "Window '{name}' with RANGE frame has ORDER BY expression of numeric type, INTERVAL bound value not allowed."
-                ),
-            )),
+            (true, None) => Err(err!(ER_WINDOW_RANGE_FRAME_TEMPORAL_TYPE, name)),
+            (false, Some(_)) => Err(err!(ER_WINDOW_RANGE_FRAME_NUMERIC_TYPE, name)),
             (true, Some(unit)) => Ok(side(functions::temporal::add_interval(key, amount, unit, subtract))),
             (false, None) => {
                 let negative = match &amount.node {
@@ -448,17 +416,17 @@ fn count(e: Expr, least: u64, name: &str) -> Result<Expr> {
         Node::Param(_) | Node::UserVariable(_) => Ok(e),
         Node::Const(Value::Int(n)) if *n >= 0 && *n as u64 >= least => Ok(e),
         Node::Const(Value::UInt(_)) => Ok(e),
-        Node::Const(Value::Int(0)) => Err(err!(1210, name)),
-        _ => Err(SqlError::new(1064, "You have an error in your SQL syntax")),
+        Node::Const(Value::Int(0)) => Err(err!(ER_WRONG_ARGUMENTS, name)),
+        _ => Err(SqlError::new(ER_PARSE_ERROR, "You have an error in your SQL syntax")),
     }
 }
 
 #[cold]
 fn misplaced(name: &str) -> SqlError {
-    SqlError::new(3593, format!("You cannot use the window function '{name}' in this context.'"))
+    err!(ER_WINDOW_INVALID_WINDOW_FUNC_USE, name)
 }
 
 #[cold]
 fn bad_bound(name: &str) -> SqlError {
-    SqlError::new(3586, format!("Window '{name}': frame start or end is negative, NULL or of non-integral type"))
+    err!(ER_WINDOW_FRAME_ILLEGAL, name)
 }

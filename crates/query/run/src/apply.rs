@@ -23,6 +23,7 @@ use plan::stored::planned;
 use std::borrow::Cow;
 use std::ops::Bound;
 use std::sync::Arc;
+use types::codes::*;
 use types::json::binary;
 use types::{Result, SqlError, Value, err, key};
 
@@ -135,7 +136,7 @@ impl RowApplier {
             }
             self.remove_conflict(&table, index, run)?;
         }
-        Err(err!(1032, table.name))
+        Err(err!(ER_KEY_NOT_FOUND, table.name))
     }
 
     fn inserted(&mut self, table: &Table, run: &Run<'_>) -> Result<()> {
@@ -174,7 +175,7 @@ impl RowApplier {
         match (self.find(&table, image, run)?, mode) {
             (true, _) => self.remove(&table, run),
             (false, Mode::Idempotent) => Ok(()),
-            (false, Mode::Strict) => Err(err!(1032, table.name)),
+            (false, Mode::Strict) => Err(err!(ER_KEY_NOT_FOUND, table.name)),
         }
     }
 
@@ -191,7 +192,7 @@ impl RowApplier {
         match (self.find(&table, before, run)?, mode) {
             (true, _) => {}
             (false, Mode::Idempotent) => return Ok(()),
-            (false, Mode::Strict) => return Err(err!(1032, table.name)),
+            (false, Mode::Strict) => return Err(err!(ER_KEY_NOT_FOUND, table.name)),
         }
         self.columns.clear();
         let mut values = Vec::with_capacity(table.columns.len());
@@ -242,8 +243,8 @@ impl RowApplier {
         });
         let name = &table.columns[column].name;
         made.map_err(|refusal| match refusal {
-            Refusal::Corrupt => err!(3649, table.name, name),
-            Refusal::Inapplicable => err!(3648, table.name, name),
+            Refusal::Corrupt => err!(ER_CORRUPTED_JSON_DIFF, table.name, name),
+            Refusal::Inapplicable => err!(ER_COULD_NOT_APPLY_JSON_DIFF, table.name, name),
         })
     }
 
@@ -335,7 +336,7 @@ impl RowApplier {
 fn row_id(table: &Table, run: &Run<'_>) -> Result<Value<'static>> {
     let ids = table.row_ids.as_ref().expect("a table with a hidden key has a row id counter");
     let id = ids.reserve(run.env.borrow().engine(), 1, 1, 1, u64::MAX).map_err(error::engine)?;
-    Ok(Value::UInt(id.ok_or_else(|| err!(1467))?))
+    Ok(Value::UInt(id.ok_or_else(|| err!(ER_AUTOINC_READ_FAILED))?))
 }
 
 /// The row's AUTO_INCREMENT value counts as one that was given here.

@@ -31,7 +31,8 @@ use hashbrown::HashMap;
 use plan::ColumnMeta;
 use plan::node::{Body, Join, Plan, Scan, SetKind, SetOp};
 use std::sync::Arc;
-use types::{DataType, Result, SqlError, TypeKind, Value};
+use types::codes::*;
+use types::{DataType, Result, TypeKind, Value, err};
 
 /// The operator of a plan. `inner`: it will be opened again and again, as the inner side of a loop join.
 pub fn build(plan: Plan, inner: bool) -> Box<dyn Op> {
@@ -267,7 +268,7 @@ fn one_row(q: &mut Query, run: &Run<'_>) -> Result<Option<Vec<Value<'static>>>> 
     q.forget();
     q.open(run, None)?;
     if !q.next(run, None)? {
-        run.warn(1329, "No data - zero rows fetched, selected, or processed".to_string());
+        run.push_warning(err!(ER_SP_FETCH_NO_DATA));
         return Ok(None);
     }
     let mut values = Vec::with_capacity(q.outputs.len());
@@ -275,7 +276,7 @@ fn one_row(q: &mut Query, run: &Run<'_>) -> Result<Option<Vec<Value<'static>>>> 
         values.push(e.eval(run, Scope::new(&q.frame, None))?.into_owned());
     }
     if q.next(run, None)? {
-        return Err(SqlError::new(1172, "Result consisted of more than one row"));
+        return Err(err!(ER_TOO_MANY_ROWS));
     }
     Ok(Some(values))
 }

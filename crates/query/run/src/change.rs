@@ -21,6 +21,7 @@ use plan::node::{self, Assigned, Plan, SortKey};
 use plan::rules::Rules;
 use plan::slots::slot_names;
 use std::sync::Arc;
+use types::codes::*;
 use types::{Result, SqlError, Value};
 
 pub const LOCKING: Read = Read::Locking { mode: LockMode::Exclusive, wait: Wait::Block };
@@ -315,7 +316,7 @@ impl Assigner {
     ) -> Result<SqlError> {
         match self.rules.as_ref().map_or(Ok(()), |rules| rules.referred(old, &writer.row, index, run)) {
             Ok(()) => Ok(writer.duplicate(table, index, run)),
-            Err(e) if e.code == 1451 => Ok(e),
+            Err(e) if e.code == ER_ROW_IS_REFERENCED_2 => Ok(e),
             Err(e) => Err(e),
         }
     }

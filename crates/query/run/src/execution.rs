@@ -10,6 +10,7 @@ use plan::constant::Foreseen;
 use std::cell::{Cell, RefCell, RefMut};
 use std::sync::Arc;
 use std::time::Duration;
+use types::codes::*;
 use types::{CollationId, Result, SqlError, SqlMode, Value};
 
 /// What one operator keeps in memory at most before it goes on in a file: offsets in buffers have 32 bits.
@@ -210,8 +211,9 @@ impl<'x> Run<'x> {
             Value::Bytes(b) => String::from_utf8_lossy(&b).into_owned(),
             _ => "/tmp".to_string(),
         };
-        cipher::Scratch::new(&directory)
-            .map_err(|e| SqlError::new(1, format!("Can't create/write to file '{directory}' (OS errno - {e})")))
+        cipher::Scratch::new(&directory).map_err(|e| {
+            SqlError::new(EE_CANTCREATEFILE, format!("Can't create/write to file '{directory}' (OS errno - {e})"))
+        })
     }
 
     /// An engine error on the way to the client.

@@ -11,7 +11,8 @@ use hashbrown::HashMap;
 use observe::Counter;
 use plan::node::SetKind;
 use std::sync::Arc;
-use types::{Result, Value};
+use types::codes::*;
+use types::{Result, Value, err};
 
 /// One row without columns.
 pub struct OneOp {
@@ -131,9 +132,9 @@ fn given_limit(given: &Value<'_>, runs_execute: bool) -> Result<u64> {
         false => ("SIGNED INTEGER", "mysqld_stmt_execute"),
     };
     match given {
-        Value::Int(_) => Err(types::err!(1690, range, command)),
+        Value::Int(_) => Err(err!(ER_DATA_OUT_OF_RANGE, range, command)),
         Value::Bytes(_) if !runs_execute => Ok(given.to_u64()),
-        _ => Err(types::err!(1210, command)),
+        _ => Err(err!(ER_WRONG_ARGUMENTS, command)),
     }
 }
 

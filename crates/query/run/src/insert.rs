@@ -20,6 +20,7 @@ use observe::Counter;
 use plan::node::{self, Assigned};
 use std::ops::Bound;
 use std::sync::Arc;
+use types::codes::*;
 use types::sql_mode::SqlMode;
 use types::{DataType, Date, DateTime, Result, SqlError, TypeKind, Value, err, key};
 
@@ -452,9 +453,9 @@ impl InsertStatement {
             let zero = String::from_utf8_lossy(&convert::text(&value, ty)).into_owned();
             let message = format!("Incorrect {what} value: '{zero}' for column '{name}' at row 1");
             if !how.lenient {
-                return Err(SqlError::new(1292, message));
+                return Err(SqlError::new(ER_TRUNCATED_WRONG_VALUE, message));
             }
-            run.warn(1292, message);
+            run.warn(ER_TRUNCATED_WRONG_VALUE, message);
         }
         Ok(())
     }
@@ -522,7 +523,7 @@ impl InsertStatement {
                     if let Some(visible) = &self.visible
                         && visible.eval_bool(run, at)? != Some(true)
                     {
-                        return Err(err!(3059));
+                        return Err(err!(ER_REPLACE_INACCESSIBLE_ROWS));
                     }
                     let slot = &self.frame.slots[0];
                     // With no other key that may be in the way it is an update, which changes nothing here; engines but InnoDB do not
@@ -592,7 +593,7 @@ impl InsertStatement {
         let steps = greatest.saturating_sub(offset.wrapping_sub(1)).div_ceil(step);
         let value = offset.saturating_add(steps.saturating_mul(step));
         if value > data_type.integer_bounds().1 {
-            return Err(err!(1467));
+            return Err(err!(ER_AUTOINC_READ_FAILED));
         }
         let of_type = if data_type.unsigned { Value::UInt(value) } else { Value::Int(value.cast_signed()) };
         let (row, key) = (std::mem::take(&mut self.writer.row), std::mem::take(&mut self.writer.key));
@@ -836,7 +837,7 @@ pub(super) fn absent<'v>(table: &'v Table, i: usize, p: &mut Progress, run: &Run
     if c.is_row_id() {
         let ids = table.row_ids.as_ref().expect("a table with a hidden key has a row id counter");
         let id = ids.reserve(run.env.borrow().engine(), 1, 1, 1, u64::MAX).map_err(error::engine)?;
-        let id = id.ok_or_else(|| err!(1467))?;
+        let id = id.ok_or_else(|| err!(ER_AUTOINC_READ_FAILED))?;
         return Ok(if c.data_type.unsigned { Value::UInt(id) } else { Value::Int(id as i64) });
     }
     if matches!(c.default, catalog::ColumnDefault::None)
@@ -844,7 +845,7 @@ pub(super) fn absent<'v>(table: &'v Table, i: usize, p: &mut Progress, run: &Run
         && (c.data_type.kind != TypeKind::Enum || c.data_type.nullable)
         && let Some(view) = &*run.target_view.borrow()
     {
-        let e = err!(1423, view.0, view.1);
+        let e = err!(ER_NO_DEFAULT_FOR_VIEW_FIELD, view.0, view.1);
         if !p.how.lenient {
             return Err(e);
         }
@@ -919,7 +920,7 @@ fn next_or_given<'v>(table: &Table, v: Value<'v>, i: usize, p: &mut Progress, ru
         let (step, offset) = run.env.borrow().auto_increment_step();
         let (_, max) = c.data_type.integer_bounds();
         let last = (!run.evaluation.sql_mode.is_strict()).then_some(max);
-        p.reserved = (counter.peek(step, offset, max).or(last).ok_or_else(|| err!(1467))?, 1, step);
+        p.reserved = (counter.peek(step, offset, max).or(last).ok_or_else(|| err!(ER_AUTOINC_READ_FAILED))?, 1, step);
         p.counts_on_write = true;
     }
     if p.reserved.1 == 0 {
@@ -930,10 +931,10 @@ fn next_or_given<'v>(table: &Table, v: Value<'v>, i: usize, p: &mut Progress, ru
         p.has_reserved = true;
         p.batch = (p.batch * 2).min(BATCH_MAX);
         let first = counter.reserve(env.engine(), wanted, step, offset, max).map_err(error::engine)?;
-        p.reserved = (first.ok_or_else(|| err!(1467))?, wanted, step);
+        p.reserved = (first.ok_or_else(|| err!(ER_AUTOINC_READ_FAILED))?, wanted, step);
     }
     if p.reserved.0 > c.data_type.integer_bounds().1 {
-        return Err(err!(1467));
+        return Err(err!(ER_AUTOINC_READ_FAILED));
     }
     let value = p.reserved.0;
     p.reserved = (value.saturating_add(p.reserved.2), p.reserved.1 - 1, p.reserved.2);

@@ -160,7 +160,7 @@ fn stored(run: &Run<'_>, column: &Column, json: &Json) -> Result<Value<'static>>
             }
             Ok(v.into_owned())
         }
-        Err(e) if e.code != 1264 && is_text && ty.kind.is_numeric() => {
+        Err(e) if e.code != ER_WARN_DATA_OUT_OF_RANGE && is_text && ty.kind.is_numeric() => {
             let kind = match ty.kind {
                 TypeKind::Decimal => "DECIMAL",
                 TypeKind::Float | TypeKind::Double => "DOUBLE",

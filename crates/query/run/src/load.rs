@@ -10,10 +10,11 @@ use expr::convert;
 use expr::store;
 use plan::node::{Assigned, FieldTarget, FileSource};
 use std::io;
+use types::codes::*;
 use types::{DataType, Result, SqlError, TypeKind, Value, err};
 
 fn unreadable(e: io::Error) -> SqlError {
-    SqlError::new(2, format!("Error reading file (OS errno {} - {e})", e.raw_os_error().unwrap_or(0)))
+    SqlError::new(EE_READ, format!("Error reading file (OS errno {} - {e})", e.raw_os_error().unwrap_or(0)))
 }
 
 /// An error in strict mode, else a warning.
@@ -34,7 +35,7 @@ impl InsertStatement {
         run: &Run<'_>,
     ) -> Result<()> {
         let file = run.env.borrow_mut().take_file();
-        let file = file.ok_or_else(|| SqlError::new(29, "File not found: it is not open"))?;
+        let file = file.ok_or_else(|| SqlError::new(EE_FILENOTFOUND, "File not found: it is not open"))?;
         let mut reader = FieldReader::new(file, source.format.clone());
         for _ in 0..source.ignore_lines {
             if !reader.skip_line().map_err(unreadable)? {
@@ -78,7 +79,11 @@ impl InsertStatement {
                     // In a set of single bytes the file is read on: what is none of its characters a column says.
                     let valid = source.charset.valid_up_to(field);
                     if valid < field.len() && !source.charset.is_single_byte() {
-                        return Err(err!(1300, source.charset.name(), String::from_utf8_lossy(&field[..valid])));
+                        return Err(err!(
+                            ER_INVALID_CHARACTER_STRING,
+                            source.charset.name(),
+                            String::from_utf8_lossy(&field[..valid])
+                        ));
                     }
                     Some(if null { Value::Null } else { Value::Bytes(field.as_slice().into()) })
                 }
@@ -98,13 +103,13 @@ impl InsertStatement {
                     }
                     values[*c] = field_value(table, *c, value, source, p, run)?;
                 }
-                FieldTarget::Nowhere if value.is_none() => complain(err!(1261, p.row), p.how, run)?,
+                FieldTarget::Nowhere if value.is_none() => complain(err!(ER_WARN_TOO_FEW_RECORDS, p.row), p.how, run)?,
                 FieldTarget::Nowhere => {}
             }
         }
         if more == FieldEnd::Field {
             // More fields than columns.
-            complain(err!(1262, p.row), p.how, run)?;
+            complain(err!(ER_WARN_TOO_MANY_RECORDS, p.row), p.how, run)?;
             while more == FieldEnd::Field {
                 more = reader.field(field).map_err(unreadable)?.1;
             }
@@ -127,7 +132,7 @@ impl InsertStatement {
             };
         }
         for c in nulls {
-            complain(err!(1263, table.columns[c].name, p.row), p.how, run)?;
+            complain(err!(ER_WARN_NULL_TO_NOTNULL, table.columns[c].name, p.row), p.how, run)?;
         }
         self.writer.encode(table, &values);
         let given = &self.given;
@@ -150,7 +155,7 @@ fn field_value(
     let column = &table.columns[at];
     match value {
         None => {
-            complain(err!(1261, p.row), p.how, run)?;
+            complain(err!(ER_WARN_TOO_FEW_RECORDS, p.row), p.how, run)?;
             if column.auto_increment {
                 return Ok(absent(table, at, p, run)?.into_owned());
             }

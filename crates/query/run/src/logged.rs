@@ -10,6 +10,7 @@ use binlog::row::{ColumnDef, TableDef};
 use catalog::Table;
 use catalog::error;
 use engine::Transaction;
+use types::codes::*;
 use types::{Result, SqlError, Value, err};
 
 /// The encoder of one table's rows, kept from one execution to the next.
@@ -117,7 +118,7 @@ impl LoggedRows {
     ) -> Result<()> {
         let events = tx.events();
         put(&self.rows, events).map_err(unwritten)?;
-        if events.len() > self.bytes_max { Err(err!(1197)) } else { Ok(()) }
+        if events.len() > self.bytes_max { Err(err!(ER_TRANS_CACHE_FULL)) } else { Ok(()) }
     }
 }
 

@@ -19,8 +19,8 @@ use plan::{Planner, constant::Foreseen, figures::Figures, node::Body};
 use sql::ast::{self, OnDuplicate, Parsed, QueryId};
 use std::cell::RefCell;
 use std::sync::Arc;
-use types::error::ER_WARN_VIEW_WITHOUT_KEY;
-use types::{CollationId, DataType, Result, SqlError, Value};
+use types::codes::*;
+use types::{CollationId, DataType, Result, SqlError, Value, err};
 
 /// The version of a plan whose operators are gone: no dictionary has it.
 const SPENT: u64 = u64::MAX;
@@ -147,7 +147,10 @@ impl Prepared {
             match with_stack(room, plan) {
                 Ok(prepared) => return prepared,
                 Err(Again::Taller(height)) if height > HEIGHT_MAX => {
-                    return Err(SqlError::new(1436, "Thread stack overrun: the statement is nested too deeply"));
+                    return Err(SqlError::new(
+                        ER_STACK_OVERRUN_NEED_MORE,
+                        "Thread stack overrun: the statement is nested too deeply",
+                    ));
                 }
                 Err(Again::Taller(taller)) => height = taller,
                 Err(Again::RowByRow) => row_by_row = true,
@@ -452,7 +455,7 @@ impl Prepared {
     ) -> Result<Outcome> {
         debug_assert!(!self.is_spent(), "planned anew since");
         if params.len() < self.param_count {
-            return Err(types::SqlError::new(1210, "Incorrect arguments to EXECUTE"));
+            return Err(err!(ER_WRONG_ARGUMENTS, "EXECUTE"));
         }
         let mut run = Run::new(tx, env, params, &self.subqueries);
         if let Some(beside) = beside {
@@ -468,7 +471,9 @@ impl Prepared {
             self.spend();
         }
         match result {
-            Err(e) if e.code == 1317 && tx.interrupt().reason() == 3 => Err(types::work::interrupted(3)),
+            Err(e) if e.code == ER_QUERY_INTERRUPTED && tx.interrupt().reason() == 3 => {
+                Err(types::work::interrupted(3))
+            }
             result => result,
         }
     }

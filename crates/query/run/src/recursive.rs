@@ -11,7 +11,8 @@ use expr::{convert, member_text};
 use observe::Counter;
 use plan::node::Recursive;
 use std::sync::Arc;
-use types::{DataType, Result, SqlError, StoreContext, TypeKind};
+use types::codes::*;
+use types::{DataType, Result, StoreContext, TypeKind, err};
 
 /// All rows of a recursive expression, and where those are that the recursive blocks read now.
 #[derive(Default)]
@@ -134,12 +135,7 @@ impl Op for RecursiveOp {
             }
             round += 1;
             if round > depth_max {
-                return Err(SqlError::new(
-                    3636,
-                    format!(
-                        "Recursive query aborted after {round} iterations. Try increasing @@cte_max_recursion_depth to a larger value."
-                    ),
-                ));
+                return Err(err!(ER_CTE_MAX_RECURSION_DEPTH, round));
             }
             for i in 0..self.steps.len() {
                 self.append(Some(i), most, run, outer)?;

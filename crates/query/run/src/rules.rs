@@ -16,6 +16,7 @@ use expr::{Expr, Node, array};
 use plan::rules::{Child, Rules, TableRules};
 use std::ops::Bound;
 use std::sync::Arc;
+use types::codes::*;
 use types::{Result, SqlError, Value, err, key};
 
 /// How far a change is carried (InnoDB's bound).
@@ -111,13 +112,13 @@ impl RuleSet {
             let at = Scope::with_row(&self.frames[node], None, 0, &writer.row);
             if e.eval_bool(run, at)? != Some(true) {
                 let (schema, name) = view.split_once('.').unwrap_or(("", view));
-                return Err(err!(1369, schema, name));
+                return Err(err!(ER_VIEW_CHECK_FAILED, schema, name));
             }
         }
         for (name, e) in &rules.checks {
             let at = Scope::with_row(&self.frames[node], None, 0, &writer.row);
             if e.eval_bool(run, at)? == Some(false) {
-                return Err(err!(3819, name));
+                return Err(err!(ER_CHECK_CONSTRAINT_VIOLATED, name));
             }
         }
         Ok(())
@@ -190,7 +191,7 @@ impl RuleSet {
             Ok(new) => write::shown_entry(parent, first, new, Some(run)),
             Err(e) => return e,
         };
-        err!(1761, parent.name, entry, child.name, child.indexes[index].name)
+        err!(ER_FOREIGN_DUPLICATE_KEY_WITH_CHILD_INFO, parent.name, entry, child.name, child.indexes[index].name)
     }
 
     /// A change from `old` to `new` met a key of `index` that is there already: error 1451 if a row refers to the old key of
@@ -228,7 +229,7 @@ impl RuleSet {
         let table = &*self.rules.nodes[child.node].table;
         match referring(child, table, parent, old, SHARED, 1, run)?.is_empty() {
             true => Ok(()),
-            false => Err(err!(1451, broken(table, &table.foreign_keys[child.key]))),
+            false => Err(err!(ER_ROW_IS_REFERENCED_2, broken(table, &table.foreign_keys[child.key]))),
         }
     }
 
@@ -278,7 +279,7 @@ impl RuleSet {
                 None => false,
             };
             if !found {
-                return Err(err!(1452, broken(table, foreign)));
+                return Err(err!(ER_NO_REFERENCED_ROW_2, broken(table, foreign)));
             }
         }
         Ok(())
@@ -288,7 +289,7 @@ impl RuleSet {
     /// tables from which the change came.
     fn carry(&mut self, node: usize, old: &[u8], new: Option<&[u8]>, path: &mut Vec<u64>, run: &Run<'_>) -> Result<()> {
         if path.len() >= DEPTH_MAX {
-            return Err(err!(3008, DEPTH_MAX));
+            return Err(err!(ER_FK_DEPTH_EXCEEDED, DEPTH_MAX));
         }
         let rules = Arc::clone(&self.rules);
         let parent = &*rules.nodes[node].table;
@@ -378,10 +379,12 @@ fn of_index(e: SqlError, table: &Table, at: usize, row: u64) -> SqlError {
     let index = table.indexes.iter().find(|i| i.parts.iter().any(|p| p.column == at));
     let Some(index) = index.filter(|_| table.columns[at].hidden) else { return e };
     match e.code {
-        1265 | 1292 => err!(3751, index.name, row),
-        1264 => err!(3752, index.name, row),
-        1406 => err!(3907, index.name),
-        3156 => err!(3903, index.name),
+        WARN_DATA_TRUNCATED | ER_TRUNCATED_WRONG_VALUE => {
+            err!(ER_WARN_DATA_TRUNCATED_FUNCTIONAL_INDEX, index.name, row)
+        }
+        ER_WARN_DATA_OUT_OF_RANGE => err!(ER_WARN_DATA_OUT_OF_RANGE_FUNCTIONAL_INDEX, index.name, row),
+        ER_DATA_TOO_LONG => err!(ER_FUNCTIONAL_INDEX_DATA_IS_TOO_LONG, index.name),
+        ER_INVALID_JSON_VALUE_FOR_CAST => err!(ER_INVALID_JSON_VALUE_FOR_FUNC_INDEX, index.name),
         _ => e,
     }
 }
@@ -444,5 +447,8 @@ fn broken(table: &Table, foreign: &ForeignKey) -> String {
 
 /// Does `IGNORE` turn this error of a rule into a warning?
 pub fn is_ignorable(e: &SqlError) -> bool {
-    matches!(e.code, 1369 | 1451 | 1452 | 3819)
+    matches!(
+        e.code,
+        ER_VIEW_CHECK_FAILED | ER_ROW_IS_REFERENCED_2 | ER_NO_REFERENCED_ROW_2 | ER_CHECK_CONSTRAINT_VIOLATED
+    )
 }

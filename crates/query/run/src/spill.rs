@@ -10,6 +10,7 @@ use super::Run;
 use expr::Execution;
 use observe::Counter;
 use std::sync::Arc;
+use types::codes::*;
 use types::{Result, SqlError};
 
 /// Bytes that are written and read at a time.
@@ -21,7 +22,7 @@ const HEAD: usize = 8;
 /// Error 3: the disk is full, or worse.
 #[cold]
 fn failed(e: io::Error) -> SqlError {
-    SqlError::new(3, format!("Error writing file '(temporary)' (OS errno - {e})"))
+    SqlError::new(EE_WRITE, format!("Error writing file '(temporary)' (OS errno - {e})"))
 }
 
 /// A part of the file that was written from `from` to `to`.

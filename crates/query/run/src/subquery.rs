@@ -10,7 +10,8 @@ use hashbrown::HashMap;
 use observe::Counter;
 use plan::node::QueryPlan;
 use plan::slots::slot_names;
-use types::{CollationId, Result, SqlError, Value};
+use types::codes::*;
+use types::{CollationId, Result, Value, err};
 
 /// A query block ready to run.
 pub struct Query {
@@ -183,7 +184,7 @@ pub fn scalar<'a>(run: &'a Run<'_>, i: usize, column: usize, at: Scope<'_>) -> R
             sub.row.push(e.eval(run, inner)?.into_owned());
         }
         if sub.query.next(run, Some(&at))? {
-            return Err(SqlError::new(1242, "Subquery returns more than 1 row"));
+            return Err(err!(ER_SUBQUERY_NO_1_ROW));
         }
     } else {
         sub.row.resize(sub.query.outputs.len(), Value::Null);

@@ -10,7 +10,8 @@ use expr::key::encode_key;
 use plan::node::{Edge, Step, StepFrame, Window};
 use std::cmp::Ordering;
 use std::ops::Range;
-use types::{Result, SqlError, Value};
+use types::codes::*;
+use types::{Result, SqlError, Value, err};
 
 /// A kept row: where its parts are in [`WindowOp::bytes`].
 #[derive(Clone, Copy)]
@@ -424,10 +425,7 @@ impl<'p> Partition<'p> {
                 Edge::Before(e) | Edge::After(e) => match e.eval(run, at)? {
                     Value::Int(v @ 0..) => Ok(v as usize),
                     Value::UInt(v) => Ok(usize::try_from(v).unwrap_or(usize::MAX)),
-                    _ => Err(SqlError::new(
-                        3586,
-                        "Window '<unnamed window>': frame start or end is negative, NULL or of non-integral type",
-                    )),
+                    _ => Err(err!(ER_WINDOW_FRAME_ILLEGAL, "<unnamed window>")),
                 },
                 _ => Ok(0),
             }
@@ -497,5 +495,5 @@ fn wrong_argument(step: &Step) -> SqlError {
         Step::Shift { forward: true, .. } => "lead",
         _ => "lag",
     };
-    types::err!(1210, name)
+    err!(ER_WRONG_ARGUMENTS, name)
 }

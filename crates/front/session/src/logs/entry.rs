@@ -3,6 +3,7 @@
 use expr::time_zone::TimeZone;
 use inspect::Row;
 use std::io::Write as _;
+use types::codes::*;
 use types::{DataType, DateTime, Result, Time, TypeKind, Value};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -302,7 +303,7 @@ const MOST_US: i64 = (838 * 3600 + 59 * 60 + 59) * 1_000_000;
 
 /// Error 13 of a log's file.
 pub(super) fn failed(path: &std::path::Path, e: &std::io::Error) -> types::SqlError {
-    types::SqlError::new(13, format!("Can't get stat of '{}' (OS errno {e})", path.display()))
+    types::SqlError::new(EE_STAT, format!("Can't get stat of '{}' (OS errno {e})", path.display()))
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use observe::clock::Moment;
 use protocol::{Output, Peer};
 use sql::ast::{MaintenanceVerb, Parsed, Statement};
 use types::Value;
+use types::codes::*;
 
 const SERVER_ID: VarId = id("server_id");
 const TIMESTAMPS: VarId = id("log_timestamps");
@@ -280,7 +281,7 @@ impl Session {
         [
             ("Thread_id", self.state.id.into()),
             ("Errno", error.into()),
-            ("Killed", if matches!(error, 1317 | 3024) { error.into() } else { 0 }),
+            ("Killed", if matches!(error, ER_QUERY_INTERRUPTED | ER_QUERY_TIMEOUT) { error.into() } else { 0 }),
             ("Bytes_received", received),
             ("Bytes_sent", sent),
             ("Read_first", count(Counter::HandlerReadFirst)),

@@ -25,6 +25,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 use sync::blocking::Wait;
 use sync::{CachePadded, Condvar, Mutex, Rank};
+use types::codes::*;
 use types::{Result, err};
 use writer::Writer;
 
@@ -92,7 +93,7 @@ impl Logs {
         logs.set(globals);
         let own = Arc::clone(&logs);
         let thread = std::thread::Builder::new().name("query_logs".to_string()).spawn(move || own.run());
-        thread.map_err(|e| err!(1135, e.raw_os_error().unwrap_or(0)))?;
+        thread.map_err(|e| err!(ER_CANT_CREATE_THREAD, e.raw_os_error().unwrap_or(0)))?;
         Ok(logs)
     }
 
@@ -197,7 +198,7 @@ impl Logs {
 
     /// FLUSH SLOW LOGS and the like: the file is opened anew, so that one that was renamed is left. Error 1317.
     pub fn reopen(&self, log: Log) -> Result<()> {
-        let mut writer = self.writer.lock_or_end(Wait::LogFlush).ok_or_else(|| err!(1317))?;
+        let mut writer = self.writer.lock_or_end(Wait::LogFlush).ok_or_else(|| err!(ER_QUERY_INTERRUPTED))?;
         self.drain(&mut writer);
         writer.close_file(log);
         Ok(())
@@ -205,14 +206,14 @@ impl Logs {
 
     /// The text of the table's rows, with all that was made so far. Errors 13, 1317.
     pub fn table(&self, log: Log) -> Result<Vec<u8>> {
-        let mut writer = self.writer.lock_or_end(Wait::LogFlush).ok_or_else(|| err!(1317))?;
+        let mut writer = self.writer.lock_or_end(Wait::LogFlush).ok_or_else(|| err!(ER_QUERY_INTERRUPTED))?;
         self.drain(&mut writer);
         writer.read_table(log)
     }
 
     /// TRUNCATE TABLE. Errors 13, 1317.
     pub fn truncate(&self, log: Log) -> Result<()> {
-        let mut writer = self.writer.lock_or_end(Wait::LogFlush).ok_or_else(|| err!(1317))?;
+        let mut writer = self.writer.lock_or_end(Wait::LogFlush).ok_or_else(|| err!(ER_QUERY_INTERRUPTED))?;
         self.drain(&mut writer);
         writer.empty_table(log)
     }

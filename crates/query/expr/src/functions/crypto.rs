@@ -6,7 +6,8 @@ use aes::cipher::{Array, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use sha2::{Digest, Sha512};
 use std::borrow::Cow;
 use std::io::{Read, Write};
-use types::{Result, SqlError, Value};
+use types::codes::*;
+use types::{Result, SqlError, Value, err};
 
 pub static FUNCTIONS: &[Function] = &[
     f("md5", 1, 1, Rule::System(32), digest::<md5::Md5>),
@@ -40,7 +41,7 @@ fn sha2<'a>(a: Args<'a>) -> Result<Value<'a>> {
     // A length that is none is told also where there is nothing to digest.
     let bits = a.int(1)?.filter(|bits| matches!(bits, 0 | 224 | 256 | 384 | 512));
     if bits.is_none() {
-        a.run.warn(1583, "Incorrect parameters in the call to native function 'sha2'".to_string());
+        a.run.push_warning(err!(ER_WRONG_PARAMETERS_TO_NATIVE_FCT, "sha2"));
     }
     let (Some(s), Some(bits)) = (a.text(0)?, bits) else { return Ok(Value::Null) };
     let out = match bits {
@@ -59,8 +60,8 @@ fn statement(a: &Args<'_>) -> Result<Option<String>> {
     sql::parse(&text, mode).map_err(|e| {
         // What the server has made of values is not shown.
         match a.is_literal(0) {
-            true => types::err!(3676, e.message()),
-            false => types::err!(3677),
+            true => err!(ER_PARSE_ERROR_IN_DIGEST_FN, e.message()),
+            false => err!(ER_UNDISCLOSED_PARSE_ERROR_IN_DIGEST_FN),
         }
     })?;
     Ok(Some(sql::digest::digest_text(&text, mode, usize::MAX)))
@@ -69,10 +70,10 @@ fn statement(a: &Args<'_>) -> Result<Option<String>> {
 fn random_bytes<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let Some(n) = a.int(0)? else { return Ok(Value::Null) };
     if !(1..=1024).contains(&n) {
-        return Err(SqlError::new(1690, "length value is out of range in 'random_bytes'"));
+        return Err(err!(ER_DATA_OUT_OF_RANGE, "length", "random_bytes"));
     }
     let mut out = vec![0; n as usize];
-    getrandom::fill(&mut out).map_err(|_| SqlError::new(1105, "no random bytes from the system"))?;
+    getrandom::fill(&mut out).map_err(|_| SqlError::new(ER_UNKNOWN_ERROR, "no random bytes from the system"))?;
     Ok(bytes(out))
 }
 
@@ -111,13 +112,13 @@ fn uncompress<'a>(a: Args<'a>) -> Result<Value<'a>> {
         return Ok(bytes(&b""[..]));
     }
     let Some((length, stream)) = s.split_first_chunk::<4>().filter(|(_, rest)| !rest.is_empty()) else {
-        a.run.warn(1259, "ZLIB: Input data corrupted".to_string());
+        a.run.push_warning(err!(ER_ZLIB_Z_DATA_ERROR));
         return Ok(Value::Null);
     };
     let length = u32::from_le_bytes(*length) & 0x3FFF_FFFF;
     if length > UNCOMPRESSED_BYTES_MAX {
         let most = UNCOMPRESSED_BYTES_MAX;
-        a.run.warn(1256, format!("Uncompressed data size too large; the maximum size is {most} (probably, length of uncompressed data was corrupted)"));
+        a.run.push_warning(err!(ER_TOO_BIG_FOR_UNCOMPRESS, most));
         return Ok(Value::Null);
     }
     crate::error::check_memory_for(length as usize)?;
@@ -129,7 +130,7 @@ fn uncompress<'a>(a: Args<'a>) -> Result<Value<'a>> {
         read = decoder.by_ref().take(UNCOMPRESSED_AT_ONCE).read_to_end(&mut out);
     }
     if read.is_err() || out.len() != length as usize {
-        a.run.warn(1259, "ZLIB: Input data corrupted".to_string());
+        a.run.push_warning(err!(ER_ZLIB_Z_DATA_ERROR));
         return Ok(Value::Null);
     }
     Ok(bytes(out))
@@ -141,7 +142,7 @@ fn uncompressed_length<'a>(a: Args<'a>) -> Result<Value<'a>> {
         Some((length, rest)) if !rest.is_empty() => (u32::from_le_bytes(*length) & 0x3FFF_FFFF) as i64,
         None if s.is_empty() => 0,
         _ => {
-            a.run.warn(1259, "ZLIB: Input data corrupted".to_string());
+            a.run.push_warning(err!(ER_ZLIB_Z_DATA_ERROR));
             0
         }
     }))
@@ -228,17 +229,11 @@ fn aes<'a>(a: Args<'a>, encrypts: bool) -> Result<Value<'a>> {
     if chaining != Chaining::Ecb {
         let Some(given) = a.text(2)? else { return Ok(Value::Null) };
         let Some(start) = given.first_chunk::<BLOCK>() else {
-            return Err(SqlError::new(
-                1882,
-                format!(
-                    "The initialization vector supplied to {} is too short. Must be at least 16 bytes long",
-                    a.function
-                ),
-            ));
+            return Err(err!(ER_AES_INVALID_IV, a.function, 16));
         };
         iv = *start;
     } else if a.len() == 3 {
-        a.run.warn(1618, "<IV> option ignored".to_string());
+        a.run.push_warning(err!(WARN_OPTION_IGNORED, "IV"));
     }
     let key = match derived_key(&a, &key, key_bytes)? {
         Some(key) => key,
@@ -254,11 +249,7 @@ fn aes<'a>(a: Args<'a>, encrypts: bool) -> Result<Value<'a>> {
 fn derived_key(a: &Args<'_>, key: &[u8], length: usize) -> Result<Option<Vec<u8>>> {
     if a.len() < 4 {
         if key.len() > length {
-            let message = format!(
-                "AES key size should be {length} bytes length or secure KDF methods hkdf or pbkdf2_hmac should be used, \
-                 please provide exact AES key size or use KDF methods for better security."
-            );
-            a.run.warn(3237, message);
+            a.run.push_warning(err!(WARN_AES_KEY_SIZE, length));
         }
         let mut folded = vec![0; length];
         key.iter().enumerate().for_each(|(i, b)| folded[i % length] ^= b);
@@ -269,9 +260,7 @@ fn derived_key(a: &Args<'_>, key: &[u8], length: usize) -> Result<Option<Vec<u8>
             return Ok(Vec::new());
         }
         let given = a.text(i)?.filter(|s| s.len() < KDF_OPTION_MAX);
-        let given = given.ok_or_else(|| {
-            SqlError::new(3238, "KDF option size is invalid, please provide valid size < 256 bytes and not NULL")
-        });
+        let given = given.ok_or_else(|| err!(ER_AES_INVALID_KDF_OPTION_SIZE, 256));
         given.map(Cow::into_owned)
     };
     let kdf = option(3)?;
@@ -285,11 +274,7 @@ fn derived_key(a: &Args<'_>, key: &[u8], length: usize) -> Result<Option<Vec<u8>
         b"pbkdf2_hmac" => {
             let rounds = if a.len() > 5 { a.int(5)?.unwrap_or(0) } else { 1000 };
             if !(1000..=65_535).contains(&rounds) {
-                return Err(SqlError::new(
-                    3236,
-                    "For KDF method pbkdf2_hmac iterations value less than 1000 or more than 65535 is not allowed due to \
-                     security reasons. Please provide iterations >= 1000 and iterations < 65535",
-                ));
+                return Err(err!(ER_AES_INVALID_KDF_ITERATIONS));
             }
             let mut u = hmac(key, &[&salt, &1u32.to_be_bytes()]);
             let mut t = u.clone();
@@ -300,10 +285,7 @@ fn derived_key(a: &Args<'_>, key: &[u8], length: usize) -> Result<Option<Vec<u8>
             t[..length].to_vec()
         }
         _ => {
-            return Err(SqlError::new(
-                3235,
-                "KDF method name is not valid. Please use hkdf or pbkdf2_hmac method name",
-            ));
+            return Err(err!(ER_AES_INVALID_KDF_NAME));
         }
     }))
 }

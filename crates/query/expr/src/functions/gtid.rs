@@ -2,6 +2,7 @@
 
 use super::{Args, Function, Rule, f, volatile};
 use std::time::Duration;
+use types::codes::*;
 use types::gtid::{Gtid, GtidSet};
 use types::{Result, SqlError, Value, err};
 
@@ -32,7 +33,7 @@ fn wait_for<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let Some(set) = set(&a, 0)? else { return Err(malformed("NULL")) };
     let seconds = if a.len() > 1 { a.double(1)?.unwrap_or(0.0) } else { 0.0 };
     if seconds < 0.0 {
-        return Err(err!(1210, "WAIT_FOR_EXECUTED_GTID_SET."));
+        return Err(err!(ER_WRONG_ARGUMENTS, "WAIT_FOR_EXECUTED_GTID_SET."));
     }
     let time = (seconds > 0.0).then(|| Duration::from_secs_f64(seconds.min(SECONDS_MAX)));
     let done = a.run.session().wait_for_gtids(&set, time)?;
@@ -43,13 +44,13 @@ fn wait_for<'a>(a: Args<'a>) -> Result<Value<'a>> {
 fn receipt<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let Some(text) = a.text(0)? else { return Ok(Value::Null) };
     let text = String::from_utf8_lossy(&text);
-    let gtid = Gtid::parse(text.trim()).ok_or_else(|| err!(1774, text))?;
+    let gtid = Gtid::parse(text.trim()).ok_or_else(|| err!(ER_MALFORMED_GTID_SPECIFICATION, text))?;
     let receipt = a.run.session().receipt(gtid)?;
     Ok(receipt.map_or(Value::Null, |receipt| Value::Bytes(receipt.into_bytes().into())))
 }
 
 fn malformed(text: &str) -> SqlError {
-    err!(1772, text)
+    err!(ER_MALFORMED_GTID_SET_SPECIFICATION, text)
 }
 
 /// An argument as a set; `None`: it is NULL. Error 1772.

@@ -3,7 +3,8 @@
 use super::{Args, Function, Rule, bytes, f, volatile};
 use crate::Stage;
 use std::time::Duration;
-use types::{Result, Value};
+use types::codes::*;
+use types::{Result, Value, err};
 
 pub static FUNCTIONS: &[Function] = &[
     f("version", 0, 0, Rule::Server(60), |a| Ok(a.run.session().system_variable(Some(true), "version")?.0)),
@@ -98,7 +99,7 @@ fn uuid<'a>(a: Args<'a>) -> Result<Value<'a>> {
 /// them as it reads rows. Where it has none they end the sleep, which is 1.
 fn sleep<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let Some(seconds) = a.double(0)?.filter(|s| *s >= 0.0) else {
-        return Err(types::SqlError::new(1210, "Incorrect arguments to sleep."));
+        return Err(err!(ER_WRONG_ARGUMENTS, "sleep."));
     };
     // The row that time ran out in has its 1; there is none after it.
     a.run.check_interrupt_now()?;

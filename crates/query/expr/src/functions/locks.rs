@@ -2,7 +2,8 @@
 
 use super::{Args, Function, Rule, f, volatile};
 use std::time::Duration;
-use types::{Result, SqlError, Value};
+use types::codes::*;
+use types::{Result, SqlError, Value, err};
 
 /// Characters of a lock's name.
 const NAME_MAX: usize = 64;
@@ -31,7 +32,7 @@ pub static FUNCTIONS: &[Function] = &[
 fn name(a: &Args<'_>) -> Result<String> {
     let wrong = |name: &str| {
         let why = "The name is empty, NULL, or can not be expressed in the current character-set.";
-        SqlError::new(3057, format!("Incorrect user-level lock name '{name}'. {why}"))
+        SqlError::new(ER_USER_LOCK_WRONG_NAME, format!("Incorrect user-level lock name '{name}'. {why}"))
     };
     let Some(text) = a.text(0)? else { return Err(wrong("NULL")) };
     let name = String::from_utf8_lossy(&text);
@@ -39,8 +40,7 @@ fn name(a: &Args<'_>) -> Result<String> {
         return Err(wrong(&name));
     }
     if name.chars().count() > NAME_MAX {
-        let message = format!("User-level lock name '{name}' should not exceed {NAME_MAX} characters.");
-        return Err(SqlError::new(4163, message));
+        return Err(err!(ER_USER_LOCK_OVERLONG_NAME, name, NAME_MAX));
     }
     Ok(name.to_lowercase())
 }

@@ -3,7 +3,8 @@
 use super::{Args, Function, Rule, bytes, f, volatile};
 use crate::error::out_of_range;
 use crate::{Expr, Node, convert, number};
-use types::{DataType, Decimal, Result, TypeKind, Value};
+use types::codes::*;
+use types::{DataType, Decimal, Result, TypeKind, Value, err};
 
 pub static FUNCTIONS: &[Function] = &[
     f("abs", 1, 1, Rule::Magnitude, abs),
@@ -126,7 +127,7 @@ fn real<'a>(a: Args<'a>, f: impl Fn(f64) -> Option<f64>) -> Result<Value<'a>> {
 fn logarithm<'a>(a: Args<'a>, f: fn(f64) -> f64) -> Result<Value<'a>> {
     let Some(x) = a.double(0)? else { return Ok(Value::Null) };
     if x <= 0.0 {
-        a.run.warn(3020, "Invalid argument for logarithm".to_string());
+        a.run.push_warning(err!(ER_INVALID_ARGUMENT_FOR_LOGARITHM));
         return Ok(Value::Null);
     }
     Ok(Value::Double(f(x)))
@@ -138,7 +139,7 @@ fn log<'a>(a: Args<'a>) -> Result<Value<'a>> {
     }
     let (Some(base), Some(x)) = (a.double(0)?, a.double(1)?) else { return Ok(Value::Null) };
     if x <= 0.0 || base <= 0.0 || base == 1.0 {
-        a.run.warn(3020, "Invalid argument for logarithm".to_string());
+        a.run.push_warning(err!(ER_INVALID_ARGUMENT_FOR_LOGARITHM));
         return Ok(Value::Null);
     }
     Ok(Value::Double(x.ln() / base.ln()))
@@ -326,7 +327,7 @@ fn conv<'a>(a: Args<'a>) -> Result<Value<'a>> {
         };
     }
     if !clean {
-        a.run.warn(1292, format!("Truncated incorrect DECIMAL value: '{text}'"));
+        a.run.push_warning(err!(ER_TRUNCATED_WRONG_VALUE, "DECIMAL", text));
     }
     let value = if negative { (n as i64).wrapping_neg() as u64 } else { n };
     let (sign, mut rest) = match to < 0 && (value as i64) < 0 {

@@ -27,7 +27,8 @@ pub(crate) use result::result_type;
 use result::{moment_digits, second_digits};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
-use types::{Charset, CollationId, DataType, Result, SqlError, TypeKind, Value};
+use types::codes::*;
+use types::{Charset, CollationId, DataType, Result, SqlError, TypeKind, Value, err};
 
 /// What an evaluator gets. Arguments are evaluated by it, so that it may leave some out.
 pub struct Args<'a> {
@@ -359,7 +360,7 @@ pub fn find(name: &str) -> Option<Func> {
 
 #[cold]
 pub fn wrong_count(name: &str) -> SqlError {
-    SqlError::new(1582, format!("Incorrect parameter count in the call to native function '{name}'"))
+    err!(ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, name)
 }
 
 /// A call by name; `None`: no such function.
@@ -419,7 +420,9 @@ fn comparable(function: &'static str, args: Vec<Expr>) -> Result<Vec<Expr>> {
     let all: Vec<&Expr> = args.iter().collect();
     let collation = match compare::collation_for(&all, function) {
         // These take collations that do not go together.
-        Err(e) if e.code != 3854 && matches!(function, "field" | "instr" | "locate") => args[0].ty.collation,
+        Err(e) if e.code != ER_CANNOT_CONVERT_STRING && matches!(function, "field" | "instr" | "locate") => {
+            args[0].ty.collation
+        }
         other => other?,
     };
     Ok(args.into_iter().map(|e| compare::in_charset(e, collation)).collect())

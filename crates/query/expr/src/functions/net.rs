@@ -3,7 +3,8 @@
 use super::string::to_hex;
 use super::{Args, Function, Rule, bytes, f, volatile};
 use std::net::{Ipv4Addr, Ipv6Addr};
-use types::{Result, SqlError, Value};
+use types::codes::*;
+use types::{Result, SqlError, Value, err};
 
 pub static FUNCTIONS: &[Function] = &[
     f("inet_aton", 1, 1, Rule::UInt(21), inet_aton),
@@ -34,7 +35,7 @@ fn inet_aton<'a>(a: Args<'a>) -> Result<Value<'a>> {
             Value::UInt(v | last)
         }
         _ => {
-            a.run.warn(1411, format!("Incorrect string value: ''{text}'' for function inet_aton"));
+            a.run.push_warning(err!(ER_WRONG_VALUE_FOR_TYPE, "string", format!("'{text}'"), "inet_aton"));
             Value::Null
         }
     })
@@ -45,7 +46,7 @@ fn inet_ntoa<'a>(a: Args<'a>) -> Result<Value<'a>> {
     match u32::try_from(n) {
         Ok(n) => Ok(bytes(Ipv4Addr::from(n).to_string().into_bytes())),
         Err(_) => {
-            a.run.warn(1411, format!("Incorrect integer value: '{n}' for function inet_ntoa"));
+            a.run.push_warning(err!(ER_WRONG_VALUE_FOR_TYPE, "integer", n, "inet_ntoa"));
             Ok(Value::Null)
         }
     }
@@ -63,7 +64,7 @@ fn in_v6<'a>(a: Args<'a>, test: fn(&[u8; 16]) -> bool) -> Result<Value<'a>> {
 
 fn wrong<'a>(a: &Args<'a>, text: &[u8]) -> SqlError {
     let text = String::from_utf8_lossy(text).into_owned();
-    SqlError::new(1411, format!("Incorrect string value: '{text}' for function {}", a.function))
+    err!(ER_WRONG_VALUE_FOR_TYPE, "string", text, a.function)
 }
 
 fn inet6_aton<'a>(a: Args<'a>) -> Result<Value<'a>> {
@@ -75,7 +76,7 @@ fn inet6_aton<'a>(a: Args<'a>) -> Result<Value<'a>> {
     Ok(match text.parse::<Ipv6Addr>() {
         Ok(v6) => bytes(v6.octets().to_vec()),
         Err(_) => {
-            a.run.warn(1411, format!("Incorrect string value: ''{text}'' for function inet6_aton"));
+            a.run.push_warning(err!(ER_WRONG_VALUE_FOR_TYPE, "string", format!("'{text}'"), "inet6_aton"));
             Value::Null
         }
     })
@@ -92,7 +93,7 @@ fn inet6_ntoa<'a>(a: Args<'a>) -> Result<Value<'a>> {
             return Ok(bytes(v6_text(v6).into_bytes()));
         }
     }
-    a.run.warn(1411, wrong(&a, s).message);
+    a.run.warn(ER_WRONG_VALUE_FOR_TYPE, wrong(&a, s).message);
     Ok(Value::Null)
 }
 

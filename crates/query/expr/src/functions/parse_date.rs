@@ -2,8 +2,9 @@
 
 use super::temporal::{DAYS, MONTHS};
 use super::{Args, Value};
+use types::codes::*;
 use types::temporal::parse::full_year;
-use types::{Date, DateTime, Result, SqlMode, Time, TypeKind};
+use types::{Date, DateTime, Result, SqlMode, Time, TypeKind, err};
 
 /// What a format has: a date, a time of day, digits of the second.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -231,7 +232,7 @@ pub fn str_to_date<'a>(a: Args<'a>) -> Result<Value<'a>> {
         read(&text, &format).and_then(|(f, used)| Some((value_of(&f, parts, a.run.evaluation().sql_mode)?, used)));
     let Some((value, used)) = value else {
         let text = String::from_utf8_lossy(&text).into_owned();
-        a.run.warn(1411, format!("Incorrect datetime value: '{text}' for function str_to_date"));
+        a.run.push_warning(err!(ER_WRONG_VALUE_FOR_TYPE, "datetime", text, "str_to_date"));
         return Ok(Value::Null);
     };
     if text[used..].iter().any(|b| !b.is_ascii_whitespace()) {
@@ -241,7 +242,7 @@ pub fn str_to_date<'a>(a: Args<'a>) -> Result<Value<'a>> {
             (true, false) => "date",
             _ => "time",
         };
-        a.run.warn(1292, format!("Truncated incorrect {what} value: '{shown}'"));
+        a.run.push_warning(err!(ER_TRUNCATED_WRONG_VALUE, what, shown));
     }
     Ok(match (value, a.ty.kind) {
         // A format that is no constant may turn out to have a part only.

@@ -9,7 +9,8 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
-use types::{CollationId, Result, SqlError, Value};
+use types::codes::*;
+use types::{CollationId, Result, SqlError, Value, err};
 
 pub static FUNCTIONS: &[Function] = &[
     f("regexp_like", 2, 3, Rule::Int(1), like),
@@ -53,11 +54,11 @@ pub struct Cached {
 const CACHED_MAX: usize = 32;
 
 fn illegal() -> SqlError {
-    SqlError::new(3685, "Illegal argument to a regular expression.")
+    err!(ER_REGEXP_ILLEGAL_ARGUMENT)
 }
 
 fn out_of_bounds() -> SqlError {
-    SqlError::new(3686, "Index out of bounds in regular expression search.")
+    err!(ER_REGEXP_INDEX_OUTOFBOUNDS_ERROR)
 }
 
 fn like<'a>(a: Args<'a>) -> Result<Value<'a>> {
@@ -73,8 +74,7 @@ fn instr<'a>(a: Args<'a>) -> Result<Value<'a>> {
             Some(0) => false,
             Some(1) => true,
             Some(_) => {
-                let message = "Incorrect arguments to regexp_instr: return_option must be 1 or 0.";
-                return Err(SqlError::new(1210, message));
+                return Err(err!(ER_WRONG_ARGUMENTS, "regexp_instr: return_option must be 1 or 0."));
             }
         },
     };
@@ -187,7 +187,7 @@ fn expand(with: &str, found: &fancy_regex::Captures<'_, Subject<'_>>, text: &str
 }
 
 fn bad_group_name() -> SqlError {
-    SqlError::new(3887, "A capture group has an invalid name.")
+    err!(ER_REGEXP_INVALID_CAPTURE_GROUP_NAME)
 }
 
 fn run_error(_: fancy_regex::Error) -> SqlError {
@@ -195,7 +195,7 @@ fn run_error(_: fancy_regex::Error) -> SqlError {
 }
 
 fn timed_out() -> SqlError {
-    SqlError::new(3699, "Timeout exceeded in regular expression match.")
+    err!(ER_REGEXP_TIME_OUT)
 }
 
 /// A text that is searched. The matcher has no other place where it could learn that its statement was killed: it asks its input for
@@ -325,7 +325,7 @@ impl<'a> Call<'a> {
         };
         let begin = number(position, 1)?;
         if matches!(a.function, "regexp_substr" | "regexp_replace") && begin.is_some_and(|n| n < 1) {
-            return Err(types::err!(1583, a.function));
+            return Err(err!(ER_WRONG_PARAMETERS_TO_NATIVE_FCT, a.function));
         }
         let collation = super::compare::collation_of(&[&a.args[0], &a.args[1]])?;
         // It is looked at before what it is looked for in.
@@ -443,13 +443,7 @@ fn check_pair(function: &str, args: &[crate::Expr], with: usize) -> Result<()> {
         return Ok(());
     }
     let name = |t: &types::DataType| if binary(t) { "binary" } else { t.collation.info().name };
-    let what = format!(
-        "Character set '{}' cannot be used in conjunction with '{}' in call to {}.",
-        name(x),
-        name(y),
-        function
-    );
-    Err(SqlError::new(3995, what))
+    Err(err!(ER_CHARACTER_SET_MISMATCH, name(x), name(y), function))
 }
 
 fn read_flags(text: &[u8], collation: CollationId, function: &str) -> Result<Flags> {
@@ -462,7 +456,7 @@ fn read_flags(text: &[u8], collation: CollationId, function: &str) -> Result<Fla
             b'm' => flags.multi_line = true,
             b'n' => flags.dot_all = true,
             b'u' => flags.unix_lines = true,
-            _ => return Err(SqlError::new(1210, format!("Incorrect arguments to {function}"))),
+            _ => return Err(err!(ER_WRONG_ARGUMENTS, function)),
         }
     }
     Ok(flags)
@@ -506,8 +500,8 @@ fn compile(text: &str, flags: Flags) -> Result<Pattern> {
 fn compile_error(e: &fancy_regex::Error) -> SqlError {
     use fancy_regex::{Error, ParseError as P};
     match e {
-        Error::ParseError(_, P::UnclosedOpenParen) => SqlError::new(3691, MISMATCHED_PAREN),
-        Error::ParseError(_, P::InvalidBackref) => SqlError::new(3694, "Invalid back-reference in regular expression."),
+        Error::ParseError(_, P::UnclosedOpenParen) => SqlError::new(ER_REGEXP_MISMATCHED_PAREN, MISMATCHED_PAREN),
+        Error::ParseError(_, P::InvalidBackref) => err!(ER_REGEXP_INVALID_BACK_REF),
         Error::ParseError(_, P::TrailingBackslash | P::InvalidEscape(_) | P::InvalidHex) => bad_escape(),
         Error::ParseError(at, _) => rule_syntax(*at),
         _ => rule_syntax(0),
@@ -517,11 +511,11 @@ fn compile_error(e: &fancy_regex::Error) -> SqlError {
 const MISMATCHED_PAREN: &str = "Mismatched parenthesis in regular expression.";
 
 fn rule_syntax(at: usize) -> SqlError {
-    SqlError::new(3688, format!("Syntax error in regular expression on line 1, character {}.", at + 1))
+    err!(ER_REGEXP_RULE_SYNTAX, 1, at + 1)
 }
 
 fn bad_escape() -> SqlError {
-    SqlError::new(3689, "Unrecognized escape sequence in regular expression.")
+    err!(ER_REGEXP_BAD_ESCAPE_SEQUENCE)
 }
 
 /// A group that is open: does it look behind, and where does it begin?
@@ -576,7 +570,7 @@ impl Translator<'_> {
                 '(' => self.open(),
                 ')' => {
                     if self.groups.pop().is_none() {
-                        return Err(SqlError::new(3691, MISMATCHED_PAREN));
+                        return Err(SqlError::new(ER_REGEXP_MISMATCHED_PAREN, MISMATCHED_PAREN));
                     }
                     self.push(c, true);
                 }
@@ -609,10 +603,10 @@ impl Translator<'_> {
             }
         }
         if !self.groups.is_empty() {
-            return Err(SqlError::new(3691, MISMATCHED_PAREN));
+            return Err(SqlError::new(ER_REGEXP_MISMATCHED_PAREN, MISMATCHED_PAREN));
         }
         if self.references > self.captures {
-            return Err(SqlError::new(3694, "Invalid back-reference in regular expression."));
+            return Err(err!(ER_REGEXP_INVALID_BACK_REF));
         }
         Ok(())
     }
@@ -629,7 +623,7 @@ impl Translator<'_> {
             return Err(rule_syntax(self.at));
         }
         if self.peek(0) != Some('?') && self.groups.iter().any(|g| g.looks_behind) {
-            return Err(SqlError::new(3695, "The look-behind assertion exceeds the limit in regular expression."));
+            return Err(err!(ER_REGEXP_LOOK_BEHIND_LIMIT));
         }
         Ok(())
     }
@@ -668,7 +662,7 @@ impl Translator<'_> {
     fn interval(&mut self) -> Result<()> {
         let rest: String = self.chars[self.at + 1..].iter().take_while(|c| **c != '}').collect();
         let closed = self.at + 1 + rest.chars().count() < self.chars.len();
-        let bad = || SqlError::new(3692, "Incorrect description of a {min,max} interval.");
+        let bad = || err!(ER_REGEXP_BAD_INTERVAL);
         let (low, high) = match rest.split_once(',') {
             Some((low, high)) => (low, Some(high)),
             None => (&rest[..], None),
@@ -681,13 +675,13 @@ impl Translator<'_> {
         if let Some(high) = high.filter(|h| !h.is_empty())
             && number(high)? < low
         {
-            return Err(SqlError::new(3693, "The maximum is less than the minumum in a {min,max} interval."));
+            return Err(err!(ER_REGEXP_MAX_LT_MIN));
         }
         if !self.repeatable {
             return Err(rule_syntax(self.at));
         }
         if high == Some("") && self.groups.iter().any(|g| g.looks_behind) {
-            return Err(SqlError::new(3695, "The look-behind assertion exceeds the limit in regular expression."));
+            return Err(err!(ER_REGEXP_LOOK_BEHIND_LIMIT));
         }
         self.out.push_str(&format!("{{{rest}}}"));
         self.at += rest.chars().count() + 2;
@@ -731,7 +725,7 @@ impl Translator<'_> {
 
     /// A bracket expression: as it stands, its ranges checked.
     fn class(&mut self) -> Result<()> {
-        let unclosed = || SqlError::new(3696, "The regular expression contains an unclosed bracket expression.");
+        let unclosed = || err!(ER_REGEXP_MISSING_CLOSE_BRACKET);
         let mut depth = 0;
         let mut before: Option<char> = None;
         loop {
@@ -788,8 +782,7 @@ impl Translator<'_> {
                         && !matches!(high, ']' | '[' | '\\' | '-')
                         && low > high
                     {
-                        let message = "The regular expression contains an [x-y] character range where x comes after y.";
-                        return Err(SqlError::new(3697, message));
+                        return Err(err!(ER_REGEXP_INVALID_RANGE));
                     }
                     before = None;
                     self.push(c, false);

@@ -5,7 +5,8 @@ use crate::LoadedFile;
 use crate::convert;
 use memchr::memmem;
 use std::borrow::Cow;
-use types::{Charset, Result, Value, base64};
+use types::codes::*;
+use types::{Charset, Result, Value, base64, err};
 
 pub static FUNCTIONS: &[Function] = &[
     f("concat", 1, MANY, Rule::Joined, concat),
@@ -522,7 +523,7 @@ fn unhex<'a>(a: Args<'a>) -> Result<Value<'a>> {
             Some(d) => digits.push(d),
             None => {
                 let shown = String::from_utf8_lossy(&s).into_owned();
-                a.run.warn(1411, format!("Incorrect string value: ''{shown}'' for function unhex"));
+                a.run.push_warning(err!(ER_WRONG_VALUE_FOR_TYPE, "string", format!("'{shown}'"), "unhex"));
                 return Ok(Value::Null);
             }
         }
@@ -638,7 +639,7 @@ fn format_number<'a>(a: Args<'a>) -> Result<Value<'a>> {
             let name = a.text(2)?.map(|n| String::from_utf8_lossy(&n).into_owned());
             name.as_deref().and_then(locale::separators).unwrap_or_else(|| {
                 let name = name.unwrap_or("NULL".to_string());
-                a.run.warn(1649, format!("Unknown locale: '{name}'"));
+                a.run.push_warning(err!(ER_UNKNOWN_LOCALE, name));
                 locale::ENGLISH
             })
         }

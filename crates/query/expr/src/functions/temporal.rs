@@ -6,8 +6,9 @@ use crate::time_zone::TimeZone;
 use crate::{Expr, convert};
 use sql::ast;
 use std::time::{SystemTime, UNIX_EPOCH};
+use types::codes::*;
 use types::temporal::{Interval, IntervalUnit as Unit, MICROS_PER_DAY, parse};
-use types::{DataType, Date, DateTime, Decimal, Result, SqlMode, Time, TypeKind, Value};
+use types::{DataType, Date, DateTime, Decimal, Result, SqlMode, Time, TypeKind, Value, err};
 
 pub static FUNCTIONS: &[Function] = &[
     f("now", 0, 1, Rule::DateTime, |a| Ok(convert::now(a.run, a.ty.decimals))),
@@ -57,7 +58,7 @@ pub static FUNCTIONS: &[Function] = &[
             let us = micros_of(s, a.run);
             let time = us.clamp(Time::MIN.0, Time::MAX.0);
             if time != us {
-                a.run.warn(1292, format!("Truncated incorrect time value: '{s}'"));
+                a.run.push_warning(err!(ER_TRUNCATED_WRONG_VALUE, "time", s));
             }
             Value::Time(Time(time))
         }))
@@ -211,7 +212,7 @@ pub fn difference(from: Expr, to: Expr, unit: ast::IntervalUnit) -> Expr {
 /// Months since the year 0 of a period YYMM or YYYYMM; 1210 for what is none.
 fn period_months(a: &Args<'_>, period: i64) -> Result<i64> {
     if period <= 0 || !(1..=12).contains(&(period % 100)) {
-        return Err(types::SqlError::new(1210, format!("Incorrect arguments to {}", a.function)));
+        return Err(err!(ER_WRONG_ARGUMENTS, a.function));
     }
     let year = period / 100;
     let year = if year < 100 { types::temporal::parse::full_year(year as u32) as i64 } else { year };
@@ -226,7 +227,10 @@ fn convert_tz<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let (Some(from), Some(to)) = (zone(&from), zone(&to)) else { return Ok(Value::Null) };
     if real(t.date()).is_none() {
         if let Value::Bytes(given) = a.value(0)? {
-            a.run.warn(1292, format!("Incorrect datetime value: '{}'", String::from_utf8_lossy(&given)));
+            a.run.warn(
+                ER_TRUNCATED_WRONG_VALUE,
+                format!("Incorrect datetime value: '{}'", String::from_utf8_lossy(&given)),
+            );
         }
         return Ok(Value::Null);
     }
@@ -295,7 +299,7 @@ fn real_moment(a: &Args<'_>, i: usize, words: &str) -> Result<Option<DateTime>> 
         return Ok(Some(t));
     }
     if let Value::Bytes(text) = &v {
-        a.run.warn(1292, format!("{words}: '{}'", String::from_utf8_lossy(text)));
+        a.run.warn(ER_TRUNCATED_WRONG_VALUE, format!("{words}: '{}'", String::from_utf8_lossy(text)));
     }
     Ok(None)
 }
@@ -313,7 +317,7 @@ fn last_day<'a>(a: Args<'a>) -> Result<Value<'a>> {
     if last.is_none() {
         let v = a.value(0)?;
         let shown = String::from_utf8_lossy(&convert::text(&v, &a.args[0].ty)).into_owned();
-        a.run.warn(1292, format!("{NO_DATE}: '{shown}'"));
+        a.run.warn(ER_TRUNCATED_WRONG_VALUE, format!("{NO_DATE}: '{shown}'"));
     }
     Ok(last.map_or(Value::Null, Value::Date))
 }
@@ -384,7 +388,7 @@ fn maketime<'a>(a: Args<'a>) -> Result<Value<'a>> {
         } else {
             format!("{:0>2}{}", s.trunc(), &s.fract().to_string()[1..])
         };
-        a.run.warn(1292, format!("Truncated incorrect time value: '{h}:{m:02}:{second}'"));
+        a.run.push_warning(err!(ER_TRUNCATED_WRONG_VALUE, "time", format!("{h}:{m:02}:{second}")));
     }
     let us = us.min(Time::MAX.0);
     Ok(Value::Time(Time(if h < 0 { -us } else { us })))
@@ -430,7 +434,11 @@ fn timediff<'a>(a: Args<'a>) -> Result<Value<'a>> {
                     0 => String::new(),
                     d => format!(".{:0width$}", us % 1_000_000 / 10u64.pow(6 - d as u32), width = d as usize),
                 };
-                a.run.warn(1292, format!("Truncated incorrect time value: '{sign}{h:02}:{m:02}:{s:02}{fraction}'"));
+                a.run.push_warning(err!(
+                    ER_TRUNCATED_WRONG_VALUE,
+                    "time",
+                    format!("{sign}{h:02}:{m:02}:{s:02}{fraction}")
+                ));
             }
             Value::Time(Time(us.clamp(Time::MIN.0, Time::MAX.0)))
         }
@@ -465,7 +473,7 @@ fn add_time<'a>(a: Args<'a>, sign: i64) -> Result<Value<'a>> {
             let out = t.and_then(|t| moved(t, sign * d.0));
             if let (Value::Bytes(given), Some(_), None) = (v, t, out) {
                 let shown = String::from_utf8_lossy(given).into_owned();
-                a.run.warn(1292, format!("Truncated incorrect datetime value: '{shown}'"));
+                a.run.push_warning(err!(ER_TRUNCATED_WRONG_VALUE, "datetime", shown));
             }
             out.map(Value::DateTime)
         }
@@ -533,7 +541,7 @@ fn base_of_interval(v: &Value<'_>, a: &Args<'_>) -> Option<DateTime> {
         return Some(t);
     }
     if let Value::Bytes(text) = v {
-        a.run.warn(1292, format!("{NO_MOMENT}: '{}'", String::from_utf8_lossy(text)));
+        a.run.warn(ER_TRUNCATED_WRONG_VALUE, format!("{NO_MOMENT}: '{}'", String::from_utf8_lossy(text)));
     }
     None
 }
@@ -602,9 +610,9 @@ fn eval_add<'a>(a: Args<'a>) -> Result<Value<'a>> {
         None => {
             let message = "Datetime function: datetime field overflow";
             if a.run.evaluation().strict.get() {
-                return Err(types::SqlError::new(1441, message));
+                return Err(types::SqlError::new(ER_DATETIME_FUNCTION_OVERFLOW, message));
             }
-            a.run.warn(1441, message.to_string());
+            a.run.warn(ER_DATETIME_FUNCTION_OVERFLOW, message.to_string());
             Value::Null
         }
     })
@@ -810,7 +818,7 @@ fn warn_too_many_seconds(v: &Value<'_>, a: &Args<'_>) -> bool {
         _ => false,
     };
     if too_many {
-        a.run.warn(1292, format!("Truncated incorrect DECIMAL value: '{}'", v.to_decimal()));
+        a.run.push_warning(err!(ER_TRUNCATED_WRONG_VALUE, "DECIMAL", v.to_decimal()));
     }
     too_many
 }

@@ -10,7 +10,7 @@ use crate::Env;
 use expr::convert::{LENIENT, text, type_of};
 use std::borrow::Cow;
 use types::charset::Charset;
-use types::error::ER_INVALID_JSON_CHARSET;
+use types::codes::*;
 use types::json::{Json, opaque};
 use types::temporal::parse::{self, Problem};
 use types::{
@@ -204,7 +204,7 @@ struct Telling<'e> {
 
 impl Telling<'_> {
     fn tell(&mut self, message: String) {
-        self.env.tell_of_parameter(self.parameter, 1292, message);
+        self.env.tell_of_parameter(self.parameter, ER_TRUNCATED_WRONG_VALUE, message);
     }
 }
 

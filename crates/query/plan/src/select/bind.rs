@@ -9,6 +9,7 @@ use crate::{ColumnMeta, Planner};
 use engine::{LockMode, Read, Wait};
 use expr::{Expr, Node};
 use sql::ast::{self, Expr as Ast, ExprId, Select, SelectItem};
+use types::codes::*;
 use types::{Result, SqlError, err};
 
 const FOUND_ROWS_DEPRECATED: &str = "SQL_CALC_FOUND_ROWS is deprecated and will be removed in a future release. Consider \
@@ -72,7 +73,7 @@ impl Planner<'_> {
         }
         let mut all = s.outputs.iter().chain(&s.having).chain(s.order.iter().map(|o| &o.expr));
         if !is.grouped && all.any(has_grouping_call) {
-            return Err(SqlError::new(1111, "Invalid use of group function"));
+            return Err(err!(ER_INVALID_GROUP_FUNC_USE));
         }
         Ok(s)
     }
@@ -84,7 +85,7 @@ impl Planner<'_> {
         for item in &select.items {
             match item {
                 SelectItem::Star => {
-                    for s in star.ok_or_else(|| SqlError::new(1096, "No tables used"))? {
+                    for s in star.ok_or_else(|| err!(ER_NO_TABLES_USED))? {
                         let e = self.star_expr(s);
                         listed.add(self.meta(&s.name, &e), e);
                     }
@@ -93,7 +94,7 @@ impl Planner<'_> {
                     let (schema, name) = (schema.map(|s| parsed.name(s)), parsed.name(*table));
                     let found = self.block().sources.iter().find(|s| s.is_named(name, schema));
                     let Some(found) = found else {
-                        return Err(SqlError::new(1051, format!("Unknown table '{name}'")));
+                        return Err(err!(ER_BAD_TABLE_ERROR, name));
                     };
                     let visible: Vec<(String, Expr)> = (0..found.columns.len())
                         .filter(|i| !found.columns[*i].hidden && !found.columns[*i].invisible)
@@ -154,7 +155,7 @@ impl Planner<'_> {
             self.puts_aside = false;
             let e = e?;
             if e.has_aggregate() {
-                return Err(SqlError::new(1111, "Invalid use of group function"));
+                return Err(err!(ER_INVALID_GROUP_FUNC_USE));
             }
             Self::conjuncts(e, &mut conditions);
         }
@@ -175,7 +176,7 @@ impl Planner<'_> {
             };
             self.warn_of_hidden_alias(*id, &e);
             if e.has_aggregate() || e.has_window() {
-                return Err(SqlError::new(1056, "Can't group on aggregate"));
+                return Err(SqlError::new(ER_WRONG_GROUP_FIELD, "Can't group on aggregate"));
             }
             keys.push(e);
         }
@@ -204,7 +205,7 @@ impl Planner<'_> {
         let is_grouped = !keys.is_empty() || self.current_block().asked.is_some() || others.any(|e| e.has_aggregate());
         let order = self.order(&query.order, outputs)?;
         match order.iter().position(|o| o.expr.has_aggregate()) {
-            Some(at) if !is_grouped => Err(err!(3029, at + 1)),
+            Some(at) if !is_grouped => Err(err!(ER_AGGREGATE_ORDER_NON_AGG_QUERY, at + 1)),
             _ => Ok(order),
         }
     }
@@ -234,10 +235,13 @@ impl Planner<'_> {
 
     fn note_deprecated(&mut self, select: &Select) {
         if select.options.calc_found_rows {
-            self.notes.push((1287, FOUND_ROWS_DEPRECATED));
+            self.notes.push((ER_WARN_DEPRECATED_SYNTAX, FOUND_ROWS_DEPRECATED));
         }
         if select.options.no_cache {
-            self.notes.push((1681, "'SQL_NO_CACHE' is deprecated and will be removed in a future release."));
+            self.notes.push((
+                ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT,
+                "'SQL_NO_CACHE' is deprecated and will be removed in a future release.",
+            ));
         }
     }
 
@@ -269,7 +273,7 @@ impl Planner<'_> {
             for name in &clause.of {
                 let alias = parsed.name(name.name);
                 let Some(at) = sources.iter().position(|s| s.is_named(alias, None)) else {
-                    return Err(SqlError::new(3568, format!("Unresolved table name `{alias}` in locking clause.")));
+                    return Err(err!(ER_UNRESOLVED_TABLE_LOCK, format!("`{alias}`")));
                 };
                 if sources[at].is_query || sources[at].read != Read::Consistent {
                     return Err(locked_twice(&format!("`{alias}`")));
@@ -288,7 +292,7 @@ impl Planner<'_> {
 
 #[cold]
 fn locked_twice(name: &str) -> SqlError {
-    SqlError::new(3569, format!("Table {name} appears in multiple locking clauses."))
+    err!(ER_DUPLICATE_TABLE_LOCK, name)
 }
 
 /// Has a table, or the tables of a merged view, read so; adds their ids.

@@ -9,6 +9,7 @@ use plan::column_type::column_type;
 use sql::ast::{CreateColumnType, CreateRoutine, Op, Parsed, Program, Statement};
 use sql::print::quote_name;
 use std::sync::Arc;
+use types::codes::*;
 use types::collation::CollationId;
 use types::sql_mode::SqlMode;
 use types::{DataType, Result, TypeKind, err};
@@ -54,7 +55,7 @@ impl Compiled {
         let text = text_of(routine);
         let mode = SqlMode(routine.sql_mode);
         let parsed = sql::parse(text.as_bytes(), lexer_mode(mode)).map_err(|e| parse_error(&e))?;
-        let Statement::CreateRoutine(create) = &parsed.statement else { return Err(err!(1064)) };
+        let Statement::CreateRoutine(create) = &parsed.statement else { return Err(err!(ER_PARSE_ERROR)) };
         let collation = CollationId::by_name(&routine.database_collation);
         let columns = columns_of(&parsed, create, collation.unwrap_or(CollationId::UTF8MB4_0900_AI_CI), mode)?;
         let name = RoutineName { schema: routine.schema.clone(), kind: routine.kind, name: routine.name.clone() };
@@ -158,7 +159,7 @@ pub fn variable(
     let twice = |(i, m): (usize, &String)| members[..i].iter().any(|other| eq_name(other, m));
     if let Some((_, member)) = members.iter().enumerate().find(|(i, m)| twice((*i, m))) {
         let kind = if data_type.kind == TypeKind::Enum { "ENUM" } else { "SET" };
-        return Err(err!(1291, name, member, kind));
+        return Err(err!(ER_DUPLICATED_VALUE_IN_TYPE, name, member, kind));
     }
     let data_type = DataType { nullable: true, ..data_type };
     Ok(Column { members, ..Column::new(name, data_type) })

@@ -2,6 +2,7 @@
 
 use super::handlers::{is_not_found, is_warning};
 use sql::ast::{Condition as Wanted, ConditionItem};
+use types::codes::*;
 use types::{CollationId, DataType, Result, SqlError, TypeKind, Value, err};
 
 /// One line of SHOW WARNINGS.
@@ -56,9 +57,9 @@ impl Condition {
             _ => *b"45000",
         };
         let (level, code) = match &sqlstate {
-            state if is_warning(state) => ("Warning", 1642),
-            state if is_not_found(state) => ("Error", 1643),
-            _ => ("Error", 1644),
+            state if is_warning(state) => ("Warning", ER_SIGNAL_WARN),
+            state if is_not_found(state) => ("Error", ER_SIGNAL_NOT_FOUND),
+            _ => ("Error", ER_SIGNAL_EXCEPTION),
         };
         Condition { level, code, sqlstate, message: err!(code).message, items: Some(Box::default()) }
     }
@@ -68,19 +69,19 @@ impl Condition {
         use ConditionItem as I;
         let name = name_of(item);
         if value.is_null() {
-            return Err(err!(1231, name, "NULL"));
+            return Err(err!(ER_WRONG_VALUE_FOR_VAR, name, "NULL"));
         }
         let text = String::from_utf8_lossy(&expr::convert::text(value, ty)).into_owned();
         if item == I::MysqlErrno {
             self.code = match value.to_i64() {
                 n @ 1..=65535 => n as u16,
-                _ => return Err(err!(1231, name, text)),
+                _ => return Err(err!(ER_WRONG_VALUE_FOR_VAR, name, text)),
             };
             return Ok(());
         }
         let limit = if item == I::MessageText { 128 } else { 64 };
         if text.chars().count() > limit {
-            return Err(err!(1648, name));
+            return Err(err!(ER_COND_ITEM_TOO_LONG, name));
         }
         let items = self.items.get_or_insert_default();
         match item {

@@ -11,6 +11,7 @@ use sql::ast::{
     ParameterMode, Parsed, PartId, Place, SetItem, Signal, Statement, StatementItem,
 };
 use std::sync::Arc;
+use types::codes::*;
 use types::{DataType, Result, SqlError, TypeKind, Value, err};
 
 /// Stack for a call of one program by another, in an optimised build.
@@ -184,7 +185,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
                 };
                 Ok(if holds { Next::On } else { Next::To(*to) })
             }
-            Op::CaseNotFound => Err(err!(1339)),
+            Op::CaseNotFound => Err(err!(ER_SP_CASE_NOT_FOUND)),
             Op::PushHandler(number) => {
                 self.handlers.push(*number);
                 Ok(Next::On)
@@ -204,7 +205,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
             Op::Open(number) => self.open(compiled, *number).map(|()| Next::On),
             Op::Close(number) => match self.cursor(*number).take() {
                 Some(_) => Ok(Next::On),
-                None => Err(err!(1326)),
+                None => Err(err!(ER_SP_CURSOR_NOT_OPEN)),
             },
             Op::Fetch { cursor, into } => self.fetch(compiled, *cursor, into).map(|()| Next::On),
             Op::EndHandler { exit } => {
@@ -243,7 +244,17 @@ impl<'h, H: Host> Interpreter<'h, H> {
     /// An error: where the program goes on if a handler takes it.
     fn failed(&mut self, compiled: &Arc<Compiled>, op: &Op, at: Place, error: SqlError) -> Result<Place> {
         // What ends the connection or the statement as such is nobody's to handle.
-        let is_fatal = matches!(error.code, 1317 | 3024 | 3170 | 4081 | 4082 | 1160 | 1815 | 1436);
+        let is_fatal = matches!(
+            error.code,
+            ER_QUERY_INTERRUPTED
+                | ER_QUERY_TIMEOUT
+                | ER_CAPACITY_EXCEEDED
+                | ER_DA_GLOBAL_CONN_LIMIT
+                | ER_DA_CONN_LIMIT
+                | ER_NET_ERROR_ON_WRITE
+                | ER_INTERNAL_ERROR
+                | ER_STACK_OVERRUN_NEED_MORE
+        );
         let program = compiled.program();
         let chosen = match is_fatal {
             true => None,
@@ -501,7 +512,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
     fn open(&mut self, compiled: &Arc<Compiled>, number: u32) -> Result<()> {
         self.host.clear_conditions();
         if self.cursor(number).is_some() {
-            return Err(err!(1325));
+            return Err(err!(ER_SP_CURSOR_ALREADY_OPEN));
         }
         let part = compiled.program().cursors[number as usize].query;
         self.ready(part, compiled, None)?;
@@ -514,11 +525,11 @@ impl<'h, H: Host> Interpreter<'h, H> {
 
     fn fetch(&mut self, compiled: &Arc<Compiled>, number: u32, into: &[LocalId]) -> Result<()> {
         self.host.clear_conditions();
-        let Some(open) = self.cursor(number) else { return Err(err!(1326)) };
+        let Some(open) = self.cursor(number) else { return Err(err!(ER_SP_CURSOR_NOT_OPEN)) };
         if open.types.len() != into.len() {
-            return Err(err!(1328));
+            return Err(err!(ER_SP_WRONG_NO_OF_FETCH_ARGS));
         }
-        let Some(row) = open.next() else { return Err(err!(1329)) };
+        let Some(row) = open.next() else { return Err(err!(ER_SP_FETCH_NO_DATA)) };
         let types = std::mem::take(&mut open.types);
         let mut result = Ok(());
         for ((local, value), ty) in into.iter().zip(row).zip(&types) {
@@ -542,7 +553,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
 
     fn signal(&mut self, compiled: &Arc<Compiled>, part: PartId, signal: &Signal) -> Result<()> {
         if signal.resignal && self.active.is_empty() {
-            return Err(err!(1645));
+            return Err(err!(ER_RESIGNAL_WITHOUT_ACTIVE_HANDLER));
         }
         let ids: Box<[ExprId]> = signal.items.iter().map(|(_, value)| *value).collect();
         let (values, types) = match ids.is_empty() {
@@ -561,7 +572,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
                 Condition { level: new.level, sqlstate: new.sqlstate, ..handled.condition.clone() }
             }
             (Some(wanted), ..) => Condition::signalled(wanted),
-            (None, _, None) => return Err(err!(1645)),
+            (None, _, None) => return Err(err!(ER_RESIGNAL_WITHOUT_ACTIVE_HANDLER)),
         };
         for (((item, _), value), ty) in signal.items.iter().zip(&values).zip(&types) {
             condition.set(*item, value, ty)?;
@@ -591,7 +602,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
     ) -> Result<()> {
         let conditions = match (get.stacked, self.active.last()) {
             (true, Some(active)) => active.conditions.clone(),
-            (true, None) => return Err(err!(3004)),
+            (true, None) => return Err(err!(ER_GET_STACKED_DA_WITHOUT_ACTIVE_HANDLER)),
             (false, _) => self.host.conditions().clone(),
         };
         let bigint = DataType::new(TypeKind::BigInt);
@@ -609,7 +620,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
                 let (number, _) = self.value(part)?;
                 let at = usize::try_from(number.to_i64()).ok().filter(|n| *n > 0 && !number.is_null());
                 let Some(condition) = at.and_then(|n| conditions.get(n - 1)) else {
-                    self.host.add_condition(Condition::of_error(&err!(1758)));
+                    self.host.add_condition(Condition::of_error(&err!(ER_DA_INVALID_CONDITION_NUMBER)));
                     return Ok(());
                 };
                 out.extend(items.iter().map(|(target, item)| (*target, condition.get(*item))));
@@ -641,7 +652,7 @@ fn given(
     let name = || format!("{}.{}", callee.routine.schema, callee.routine.name);
     let wanted = program.parameter_count as usize;
     if wanted != args.len() {
-        return Err(err!(1318, callee.routine.kind.word(), name(), wanted, args.len()));
+        return Err(err!(ER_SP_WRONG_NO_OF_ARGS, callee.routine.kind.word(), name(), wanted, args.len()));
     }
     let mut given = Vec::with_capacity(wanted);
     for (i, ((id, value), ty)) in args.iter().zip(values).zip(types).enumerate() {
@@ -649,7 +660,7 @@ fn given(
             (ParameterMode::In, _) => Given::Value(value, ty),
             (_, Expr::UserVar(name)) => Given::User(parsed.name(*name).to_string()),
             (_, Expr::Local(local)) => Given::Local(*local),
-            _ => return Err(err!(1414, i + 1, name())),
+            _ => return Err(err!(ER_SP_NOT_VAR_ARG, i + 1, name())),
         });
     }
     Ok(given)

@@ -6,7 +6,7 @@ use types::error::*;
 use types::json::path::{Index, Leg, Path};
 use types::json::text::write_quoted;
 use types::json::{Json, KEY_BYTES_MAX, Object};
-use types::{DataType, Result, SqlError, TypeKind, Value};
+use types::{DataType, Result, SqlError, TypeKind, Value, err};
 
 pub fn array<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let list: Result<Vec<Json>> = (0..a.len()).map(|i| a.json_scalar(i)).collect();
@@ -43,7 +43,7 @@ fn string_type(a: &Args<'_>, document: bool) -> Result<()> {
     if kind != TypeKind::Json && (kind.is_text() || kind.is_bytes() || kind == TypeKind::Null) {
         return Ok(());
     }
-    Err(SqlError::new(3064, format!("Incorrect type for argument 1 in function {}.", a.name())))
+    Err(err!(ER_INCORRECT_TYPE, 1, a.name()))
 }
 
 pub fn quote<'a>(a: Args<'a>) -> Result<Value<'a>> {
@@ -100,7 +100,7 @@ pub fn edit<'a>(a: Args<'a>, how: Edit) -> Result<Value<'a>> {
     for i in (1..a.len()).step_by(2) {
         let Some(path) = a.single_path(i)? else { return Ok(Value::Null) };
         if how == Edit::ArrayInsert && !matches!(path.legs.last(), Some(Leg::Cell(_))) {
-            return Err(SqlError::new(3165, "A path expression is not a path to a cell in an array."));
+            return Err(err!(ER_INVALID_JSON_PATH_ARRAY_CELL));
         }
         let value = a.json_scalar(i + 1)?;
         let Some(doc) = &mut doc else { continue };

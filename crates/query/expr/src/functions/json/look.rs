@@ -9,7 +9,7 @@ use types::error::*;
 use types::json::parse::Failure;
 use types::json::path::{Index, Leg, Path};
 use types::json::{Json, binary};
-use types::{CollationId, Result, SqlError, Value};
+use types::{CollationId, Result, SqlError, Value, err};
 
 pub fn extract<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let Some(doc) = a.json(0)? else { return Ok(Value::Null) };
@@ -106,7 +106,7 @@ pub fn search<'a>(a: Args<'a>) -> Result<Value<'a>> {
                 let mut chars = text.chars();
                 match (chars.next(), chars.next()) {
                     (first, None) => first.or(Some('\\')),
-                    _ => return Err(SqlError::new(1210, "Incorrect arguments to ESCAPE")),
+                    _ => return Err(err!(ER_WRONG_ARGUMENTS, "ESCAPE")),
                 }
             }
         },

@@ -2,8 +2,9 @@
 
 use crate::functions::Args;
 use std::cmp::Ordering;
+use types::codes::*;
 use types::json::{Json, Object};
-use types::{Result, SqlError, Value};
+use types::{Result, Value, err};
 
 /// Where and why a document does not follow its schema.
 struct Failure {
@@ -47,10 +48,7 @@ fn schema(a: &Args<'_>) -> Result<Option<Json>> {
     match a.json(0)? {
         Some(schema @ Json::Object(_)) => Ok(Some(schema)),
         None => Ok(None),
-        Some(_) => Err(SqlError::new(
-            3853,
-            format!("Invalid JSON type in argument 1 to function {}; an object is required.", a.name()),
-        )),
+        Some(_) => Err(err!(ER_INVALID_JSON_TYPE, 1, a.name(), "object")),
     }
 }
 

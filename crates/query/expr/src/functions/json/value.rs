@@ -6,7 +6,7 @@ use crate::functions::Args;
 use crate::{Expr, Node, boolean_type, convert};
 use types::error::*;
 use types::json::Json;
-use types::{DataType, Result, SqlError, TypeKind, Value};
+use types::{DataType, Result, SqlError, TypeKind, Value, err};
 
 pub fn member_of(value: Expr, array: Expr) -> Expr {
     let nullable = value.ty.nullable || array.ty.nullable;
@@ -32,25 +32,19 @@ pub fn eval<'a>(a: Args<'a>) -> Result<Value<'a>> {
     }
 }
 
-const ER_MISSING_JSON_VALUE: u16 = 3966;
-
 fn look<'a>(a: &Args<'a>, empty: i64) -> Result<Value<'a>> {
     let Some(doc) = a.json(0)? else { return Ok(Value::Null) };
     let Some(path) = a.path(1)? else { return Ok(Value::Null) };
     let found = path.seek(&doc)?;
     let one = match &found[..] {
         [] if empty == 1 => {
-            return Err(SqlError::new(
-                ER_MISSING_JSON_VALUE,
-                "No value was found by 'json_value' on the specified path.",
-            ));
+            return Err(err!(ER_MISSING_JSON_VALUE, "json_value"));
         }
         [] if empty == 2 => return convert::cast(a.value(3)?, a.ty, &a.args[3].ty, a.run),
         [] => return Ok(Value::Null),
         [one] => *one,
         _ => {
-            let message = "More than one value was found by 'json_value' on the specified path.";
-            return Err(SqlError::new(3967, message));
+            return Err(err!(ER_MULTIPLE_JSON_VALUES, "json_value"));
         }
     };
     returned(one, a)
@@ -72,7 +66,7 @@ fn returned<'a>(v: &Json, a: &Args<'a>) -> Result<Value<'a>> {
         v.write_unquoted(&mut text);
         let length = a.ty.collation.charset().char_count(&text);
         if length > a.ty.length as usize {
-            return Err(SqlError::new(1406, "Data too long for column 'json_value' at row 1"));
+            return Err(err!(ER_DATA_TOO_LONG, "json_value", 1));
         }
         return Ok(Value::Bytes(text.into()));
     }

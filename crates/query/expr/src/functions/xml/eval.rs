@@ -10,7 +10,8 @@ use crate::error::out_of_range;
 use crate::functions::{bytes, math, string};
 use crate::number::{self, ArithOp};
 use std::cmp::Ordering;
-use types::{CollationId, DECIMALS_NOT_FIXED, DataType, Result, SqlError, TypeKind, Value};
+use types::codes::*;
+use types::{CollationId, DECIMALS_NOT_FIXED, DataType, Result, SqlError, TypeKind, Value, err};
 
 /// Nodes that one step may find, repeated ones counted each time.
 const FOUND_MAX: usize = 1 << 22;
@@ -86,7 +87,7 @@ impl Evaluation<'_> {
 
     fn scalar(&self, item: &Item, context: Option<Found>) -> Result<Scalar> {
         if let Some((used, size)) = sync::stack::overrun() {
-            return Err(types::err!(1436, used, size, size / 2));
+            return Err(err!(ER_STACK_OVERRUN_NEED_MORE, used, size, size / 2));
         }
         Ok(match item {
             Item::Set(set) => text(self.text_of(&self.find(set, context)?)),
@@ -138,7 +139,7 @@ impl Evaluation<'_> {
             ty.decimals = digits(&a).max(digits(&b));
         }
         let overflow = |e: SqlError| match e.code {
-            1690 => {
+            ER_DATA_OUT_OF_RANGE => {
                 let sign = match op {
                     ArithOp::Add => "+",
                     ArithOp::Sub => "-",
@@ -287,7 +288,7 @@ impl Evaluation<'_> {
 
     pub fn find(&self, set: &Set, context: Option<Found>) -> Result<Vec<Found>> {
         if let Some((used, size)) = sync::stack::overrun() {
-            return Err(types::err!(1436, used, size, size / 2));
+            return Err(err!(ER_STACK_OVERRUN_NEED_MORE, used, size, size / 2));
         }
         Ok(match set {
             Set::Root => vec![Found { node: 0, position: 0, size: 0 }],
@@ -357,7 +358,7 @@ impl Evaluation<'_> {
                 _ => self.document.children(f.node, Kind::Tag).filter(|(i, _)| named(*i)).for_each(add),
             }
             if out.len() > FOUND_MAX {
-                return Err(SqlError::new(1105, "XPATH error: too many nodes are found"));
+                return Err(SqlError::new(ER_UNKNOWN_ERROR, "XPATH error: too many nodes are found"));
             }
         }
         Ok(out)

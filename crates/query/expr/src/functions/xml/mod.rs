@@ -11,7 +11,8 @@ use eval::Evaluation;
 use parse::{Document, Kind};
 use path::Item;
 use std::borrow::Cow;
-use types::{Charset, CollationId, DataType, Result, SqlError, TypeKind, Value};
+use types::codes::*;
+use types::{Charset, CollationId, DataType, Result, SqlError, TypeKind, Value, err};
 
 pub static FUNCTIONS: &[Function] =
     &[f("extractvalue", 2, 2, Rule::LongText, extract_value), f("updatexml", 3, 3, Rule::LongText, update_xml)];
@@ -28,7 +29,7 @@ pub fn check_path(path: &Expr) -> Result<()> {
             path::parse(&charset::transcode(Cow::Borrowed(text), &path.ty, &unicode), Charset::Utf8mb4).map(|_| ())
         }
         _ if is_fixed(path) => Ok(()),
-        _ => Err(SqlError::new(1105, "Only constant XPATH queries are supported")),
+        _ => Err(SqlError::new(ER_UNKNOWN_ERROR, "Only constant XPATH queries are supported")),
     }
 }
 
@@ -46,7 +47,10 @@ fn path_of(a: &Args<'_>) -> Result<Option<Item>> {
     let Some(text) = a.text(1)? else { return Ok(None) };
     let charset = a.ty.collation.charset();
     if charset.mbminlen() > 1 {
-        return Err(SqlError::new(1105, format!("Character set '{}' is not supported by XPATH", charset.name())));
+        return Err(SqlError::new(
+            ER_UNKNOWN_ERROR,
+            format!("Character set '{}' is not supported by XPATH", charset.name()),
+        ));
     }
     path::parse(&text, charset).map(Some)
 }
@@ -56,7 +60,7 @@ fn document(a: &Args<'_>, source: &[u8]) -> Option<Document> {
     match parse::parse(source) {
         Ok(document) => Some(document),
         Err(e) => {
-            a.run.warn(1525, format!("Incorrect XML value: '{e}'"));
+            a.run.push_warning(err!(ER_WRONG_VALUE, "XML", e));
             None
         }
     }

@@ -5,7 +5,8 @@
 
 use crate::compare::CmpOp;
 use crate::number::ArithOp;
-use types::{Charset, DECIMALS_NOT_FIXED, DataType, Result, SqlError, TypeKind, Value};
+use types::codes::*;
+use types::{Charset, DECIMALS_NOT_FIXED, DataType, Result, SqlError, TypeKind, Value, err};
 
 /// Steps and operators that a path may have: dropping and evaluating its tree must find room on the stack.
 const ITEMS_MAX: usize = 1000;
@@ -190,7 +191,7 @@ pub fn parse(path: &[u8], charset: Charset) -> Result<Item> {
 impl Parser<'_> {
     fn complaint(&self, what: &str, from: usize) -> SqlError {
         let rest = &self.path[from..];
-        SqlError::new(1105, format!("{what}'{}'", String::from_utf8_lossy(&rest[..rest.len().min(32)])))
+        SqlError::new(ER_UNKNOWN_ERROR, format!("{what}'{}'", String::from_utf8_lossy(&rest[..rest.len().min(32)])))
     }
 
     /// Does a name go on, or start, with the character at `at`? Its length; 0: no.
@@ -261,7 +262,8 @@ impl Parser<'_> {
     /// Counts a node of the tree.
     fn count(&mut self) -> bool {
         self.items += 1;
-        self.items <= ITEMS_MAX || self.raise(SqlError::new(1105, "XPATH error: the expression is too long"))
+        self.items <= ITEMS_MAX
+            || self.raise(SqlError::new(ER_UNKNOWN_ERROR, "XPATH error: the expression is too long"))
     }
 
     fn set(&mut self, item: Item) -> bool {
@@ -288,7 +290,7 @@ impl Parser<'_> {
 
     fn or(&mut self) -> bool {
         if let Some((used, size)) = sync::stack::overrun() {
-            return self.raise(types::err!(1436, used, size, size / 2));
+            return self.raise(err!(ER_STACK_OVERRUN_NEED_MORE, used, size, size / 2));
         }
         if !self.and() {
             return false;
