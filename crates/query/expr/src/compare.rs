@@ -496,20 +496,21 @@ static MOMENT_OF_SUBQUERY: functions::Function = functions::f("moment", 1, 1, fu
     Ok(Value::Null)
 });
 
-/// A text beside a date or time: one that is no date counts as the zero date.
-static MOMENT_OF_TEXT: functions::Function = functions::f("moment", 1, 1, functions::Rule::First, |a| {
+/// A text or number beside a date or time: one that is no date counts as the zero date.
+static MOMENT_OF: functions::Function = functions::f("moment", 1, 1, functions::Rule::First, |a| {
     let v = a.value(0)?;
     match v {
-        Value::Bytes(_) => {
+        Value::Bytes(_) | Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_) => {
             Ok(Value::DateTime(convert::datetime_in(&v, a.run.evaluation().sql_mode, a.run).unwrap_or(DateTime::ZERO)))
         }
         v => Ok(v),
     }
 });
 
-fn moment_of_text(e: Expr) -> Expr {
+/// A text or number beside a date, as one.
+pub fn moment_of(e: Expr) -> Expr {
     let ty = DataType { decimals: 6, nullable: e.ty.nullable, ..DataType::new(TypeKind::DateTime) };
-    Expr::new(Node::Call(&MOMENT_OF_TEXT, vec![e]), ty)
+    Expr::new(Node::Call(&MOMENT_OF, vec![e]), ty)
 }
 
 /// Text among the values of IN beside a TIME: what is no time is midnight.
@@ -545,7 +546,7 @@ pub fn text_in_moments(e: Expr, list: Vec<Expr>) -> (Expr, Vec<Expr>) {
     }
     let has_date = list.iter().any(|e| e.ty.kind.is_temporal() && e.ty.kind != TypeKind::Time);
     let read = |e: Expr| match is_text(&e) {
-        true if has_date => moment_of_text(e),
+        true if has_date => moment_of(e),
         true => listed_time(e),
         false => e,
     };
@@ -708,7 +709,7 @@ pub fn adapt_member(e: Expr, other: &Expr) -> Expr {
         },
         // What stands for a literal is read once.
         Node::Const(_) | Node::Param(_) => e,
-        _ if is_string(e.ty.kind) && e.ty.kind != TypeKind::Json => moment_of_text(e),
+        _ if is_string(e.ty.kind) && e.ty.kind != TypeKind::Json => moment_of(e),
         _ => e,
     }
 }

@@ -24,7 +24,7 @@ pub fn is_plain(e: &Expr) -> bool {
     match &functions::once::inner(e).node {
         Node::Const(_) | Node::Param(_) => true,
         Node::InCharset(inner) => matches!(inner.node, Node::Const(_) | Node::Param(_)),
-        _ => false,
+        _ => functions::once::is_value(e),
     }
 }
 

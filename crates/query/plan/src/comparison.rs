@@ -61,7 +61,7 @@ pub fn compare_exprs(op: CmpOp, a: Expr, b: Expr) -> Result<Expr> {
 }
 
 /// The same of members of two rows, one of which is to be less than the other or stands in a list: a YEAR is a number there.
-fn compare_members(op: CmpOp, a: Expr, b: Expr) -> Result<Expr> {
+pub(super) fn compare_members(op: CmpOp, a: Expr, b: Expr) -> Result<Expr> {
     compare_by(op, a, b, compare::adapt_member)
 }
 
@@ -106,49 +106,43 @@ pub(super) fn pair_collation(a: &mut Expr, b: &mut Expr) -> Result<CollationId> 
     Ok(collation)
 }
 
-/// A row and one of several of a list.
-pub(super) fn listed_row(a: Vec<Expr>, b: Vec<Expr>) -> Result<Expr> {
-    if a.len() != b.len() {
-        return Err(err!(ER_OPERAND_COLUMNS, a.len()));
+impl super::Planner<'_> {
+    /// Two operands of a comparison: what is constant is read once, as a column beside it would hold it. Errors 1267, 1292, 1525.
+    pub(super) fn compare_pair(&mut self, op: CmpOp, a: Expr, b: Expr) -> Result<Expr> {
+        let a = self.beside_column(compare::time_beside(a, &b), &b)?;
+        let b = self.beside_column(compare::time_beside(b, &a), &a)?;
+        compare_exprs(op, a, b)
     }
-    let nullable = a.iter().chain(&b).any(|e| e.ty.nullable);
-    let list: Result<Vec<Expr>> = a.into_iter().zip(b).map(|(x, y)| compare_members(CmpOp::Eq, x, y)).collect();
-    Ok(Expr::new(Node::And(list?), boolean_type(nullable)))
-}
 
-/// Row comparison spelled out: `(a,b) = (c,d)` is a=c AND b=d; `<` goes left to right.
-pub(super) fn compare_rows(op: CmpOp, a: Vec<Expr>, b: Vec<Expr>) -> Result<Expr> {
-    if a.len() != b.len() {
-        return Err(err!(ER_OPERAND_COLUMNS, a.len()));
-    }
-    let nullable = op != CmpOp::NullSafeEq && a.iter().chain(&b).any(|e| e.ty.nullable);
-    let pairs: Vec<(Expr, Expr)> = a.into_iter().zip(b).collect();
-    match op {
-        CmpOp::Eq | CmpOp::NullSafeEq => {
-            let list: Result<Vec<Expr>> = pairs.into_iter().map(|(x, y)| compare_exprs(op, x, y)).collect();
-            Ok(Expr::new(Node::And(list?), boolean_type(nullable)))
+    /// Row comparison spelled out: `(a,b) = (c,d)` is a=c AND b=d; `<` goes left to right.
+    pub(super) fn compare_rows(&mut self, op: CmpOp, a: Vec<Expr>, b: Vec<Expr>) -> Result<Expr> {
+        if a.len() != b.len() {
+            return Err(err!(ER_OPERAND_COLUMNS, a.len()));
         }
-        CmpOp::Ne => {
-            let list: Result<Vec<Expr>> = pairs.into_iter().map(|(x, y)| compare_exprs(op, x, y)).collect();
-            Ok(Expr::new(Node::Or(list?), boolean_type(nullable)))
+        let nullable = op != CmpOp::NullSafeEq && a.iter().chain(&b).any(|e| e.ty.nullable);
+        if matches!(op, CmpOp::Eq | CmpOp::NullSafeEq | CmpOp::Ne) {
+            let pairs = a.into_iter().zip(b);
+            let list: Vec<Expr> = pairs.map(|(x, y)| self.compare_pair(op, x, y)).collect::<Result<_>>()?;
+            let node = if op == CmpOp::Ne { Node::Or(list) } else { Node::And(list) };
+            return Ok(Expr::new(node, boolean_type(nullable)));
         }
-        _ => {
-            let strict = match op {
-                CmpOp::Lt | CmpOp::Le => CmpOp::Lt,
-                _ => CmpOp::Gt,
-            };
-            let last = pairs.len() - 1;
-            let mut any = Vec::new();
-            for i in 0..pairs.len() {
-                let mut all = Vec::new();
-                for (x, y) in &pairs[..i] {
-                    all.push(compare_members(CmpOp::Eq, x.clone(), y.clone())?);
-                }
-                let (x, y) = pairs[i].clone();
-                all.push(compare_members(if i == last { op } else { strict }, x, y)?);
-                any.push(Expr::new(Node::And(all), boolean_type(nullable)));
+        self.note_literals(&a, &b)?;
+        let pairs: Vec<(Expr, Expr)> = a.into_iter().zip(b).collect();
+        let strict = match op {
+            CmpOp::Lt | CmpOp::Le => CmpOp::Lt,
+            _ => CmpOp::Gt,
+        };
+        let last = pairs.len() - 1;
+        let mut any = Vec::new();
+        for i in 0..pairs.len() {
+            let mut all = Vec::new();
+            for (x, y) in &pairs[..i] {
+                all.push(compare_members(CmpOp::Eq, x.clone(), y.clone())?);
             }
-            Ok(Expr::new(Node::Or(any), boolean_type(nullable)))
+            let (x, y) = pairs[i].clone();
+            all.push(compare_members(if i == last { op } else { strict }, x, y)?);
+            any.push(Expr::new(Node::And(all), boolean_type(nullable)));
         }
+        Ok(Expr::new(Node::Or(any), boolean_type(nullable)))
     }
 }

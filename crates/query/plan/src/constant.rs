@@ -163,6 +163,16 @@ impl Planner<'_> {
         e
     }
 
+    /// A constant of a list whose conversion may speak: it is asked once, before any row is read.
+    pub(super) fn kept_value(&mut self, e: Expr) -> Expr {
+        if !is_known(&e) || matches!(e.node, Node::Const(_) | Node::Param(_)) {
+            return e;
+        }
+        let e = once::value(e, self.next_once());
+        self.ask_before(e.clone(), true);
+        e
+    }
+
     pub(super) fn next_once(&mut self) -> i64 {
         self.constants += 1;
         self.constants

@@ -381,9 +381,7 @@ impl Planner<'_> {
             if op == CmpOp::NullSafeEq {
                 self.note_null_safe([&a, &b]);
             }
-            let a = self.beside_column(compare::time_beside(a, &b), &b)?;
-            let b = self.beside_column(compare::time_beside(b, &a), &a)?;
-            return compare_exprs(op, a, b);
+            return self.compare_pair(op, a, b);
         }
         let (a, b) = self.operator_args(op, left, right)?;
         self.operation(op, a, b)

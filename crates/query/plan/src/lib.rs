@@ -23,6 +23,7 @@ pub mod hints;
 pub mod index_merge;
 pub mod join_view;
 pub mod json_table;
+mod listed_row;
 mod literal;
 pub mod load;
 mod local;

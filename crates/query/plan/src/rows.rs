@@ -1,7 +1,7 @@
 //! Rows: comparisons of several members at once, written out or the columns of a subquery.
 
 use super::Planner;
-use super::comparison::{compare_exprs, compare_rows, comparison, listed_row, pair_collation, pair_collations};
+use super::comparison::{compare_exprs, comparison, pair_collation, pair_collations};
 use super::expression::not;
 use super::node::Plan;
 use crate::parameter;
@@ -31,11 +31,7 @@ impl Planner<'_> {
     pub(super) fn row_comparison(&mut self, op: CmpOp, left: ExprId, right: ExprId) -> Result<Option<Expr>> {
         let parsed = self.parsed;
         let (a, b) = match (&parsed[left], &parsed[right]) {
-            (Ast::Row(a), Ast::Row(b)) => {
-                let (a, b) = self.rows_alike(*a, *b)?;
-                self.note_literals(&a, &b)?;
-                (a, b)
-            }
+            (Ast::Row(a), Ast::Row(b)) => self.rows_alike(*a, *b)?,
             (Ast::Row(a), Ast::Subquery(q)) => {
                 let b = self.query_row(*q, a.len())?;
                 (self.members_like(*a, &b)?, b)
@@ -55,7 +51,7 @@ impl Planner<'_> {
             }
             _ => return Ok(None),
         };
-        compare_rows(op, a, b).map(Some)
+        self.compare_rows(op, a, b).map(Some)
     }
 
     /// The columns of a subquery's only row; `width`: how many there have to be, 0 for any. Error 1241.
@@ -129,8 +125,7 @@ impl Planner<'_> {
             let equal = match &parsed[*id] {
                 Ast::Row(other) => {
                     let (a, b) = self.rows_alike(members, *other)?;
-                    self.note_literals(&a, &b)?;
-                    if list.len() == 1 { compare_rows(CmpOp::Eq, a, b)? } else { listed_row(a, b)? }
+                    self.listed_row(a, b, list.len() == 1)?
                 }
                 _ => return Err(wrong_width(members.len())),
             };

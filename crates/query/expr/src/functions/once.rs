@@ -28,6 +28,9 @@ static NUMBER: Function = f("foreseen", 2, 2, Rule::First, |a| {
     if v.is_null() { a.value(0) } else { Ok(v) }
 });
 
+/// Any other.
+static VALUE: Function = f("foreseen", 2, 2, Rule::First, |a| once(&a, || Ok(a.value(0)?.into_owned())));
+
 /// What stands beside a column of a date or time, as the column would hold it: its name is the third argument.
 static HELD: Function = f("foreseen", 3, 3, Rule::First, |a| {
     once(&a, || {
@@ -86,6 +89,17 @@ pub fn condition(e: Expr, number: i64) -> Expr {
 pub fn number(e: Expr, number: i64) -> Expr {
     let ty = e.ty;
     Expr::new(Node::Call(&NUMBER, vec![e, Expr::int(number)]), ty)
+}
+
+/// The value of `e`, whatever it is.
+pub fn value(e: Expr, number: i64) -> Expr {
+    let ty = e.ty;
+    Expr::new(Node::Call(&VALUE, vec![e, Expr::int(number)]), ty)
+}
+
+/// Is it a [`value`]?
+pub fn is_value(e: &Expr) -> bool {
+    matches!(&e.node, Node::Call(f, _) if std::ptr::eq(*f, &VALUE))
 }
 
 /// `e` as a column of type `column` and that name would hold it.
