@@ -140,6 +140,11 @@ fn is_string(kind: TypeKind) -> bool {
     kind.is_bytes() || kind.is_text()
 }
 
+/// Is it a number? Of a decimal literal that was lifted out of its statement nothing is known but that it is not NULL.
+pub fn is_number(e: &Expr) -> bool {
+    e.ty.kind.is_numeric() || e.ty.kind == TypeKind::Null && !e.ty.nullable
+}
+
 /// The collation that strings among the operands compare and combine under.
 pub fn collation_of(operands: &[&Expr]) -> Result<CollationId> {
     collation_for(operands, "=")
@@ -582,8 +587,6 @@ pub fn in_one_domain(operands: [Expr; 3]) -> [Expr; 3] {
     // A column of dates makes dates of both.
     let kind = operands[0].ty.kind;
     let is_moment = kind == TypeKind::Time || kind.is_temporal() && operands[0].own_column().is_none();
-    // Of a decimal literal that was lifted nothing is known but that it is not NULL.
-    let is_number = |e: &Expr| e.ty.kind.is_numeric() || e.ty.kind == TypeKind::Null && !e.ty.nullable;
     let mixed = (is_text(&operands[0]) || is_moment && has(&is_text)) && has(&is_number);
     let fits = |e: &Expr| is_text(e) || is_number(e) || is_moment && e.ty.kind == kind;
     if !mixed || has(&|e| !fits(e) && e.ty.kind != TypeKind::Null) {
@@ -667,7 +670,6 @@ pub fn times_as_texts(e: Expr, low: Expr, high: Expr) -> (Expr, Expr, Expr) {
         return (e, low, high);
     };
     // With a number among them they are numbers.
-    let is_number = |e: &Expr| e.ty.kind.is_numeric() || e.ty.kind == TypeKind::Null && !e.ty.nullable;
     if all.into_iter().any(is_number) {
         return (e, low, high);
     }
@@ -686,7 +688,7 @@ fn is_year_value(e: &Expr) -> bool {
 /// A constant to compare with `other` in the form that compares fastest: a string literal beside a temporal column becomes
 /// a temporal once, at planning.
 pub fn adapt(e: Expr, other: &Expr) -> Expr {
-    let e = if other.ty.kind.is_numeric() { convert::number_of_long(convert::enum_number(e)) } else { e };
+    let e = if is_number(other) { convert::number_of_long(convert::enum_number(e)) } else { e };
     if other.ty.kind == TypeKind::Year && matches!(other.node, Node::Column { .. }) && is_year_value(&e) {
         return functions::as_year(e);
     }
@@ -695,7 +697,7 @@ pub fn adapt(e: Expr, other: &Expr) -> Expr {
 
 /// The same, but for years of two digits.
 pub fn adapt_member(e: Expr, other: &Expr) -> Expr {
-    let e = if other.ty.kind.is_numeric() { convert::number_of_long(convert::enum_number(e)) } else { e };
+    let e = if is_number(other) { convert::number_of_long(convert::enum_number(e)) } else { e };
     if !matches!(other.ty.kind, TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp) {
         return e;
     }

@@ -90,10 +90,8 @@ impl Planner<'_> {
         let e = list.remove(0);
         // A document makes documents of all, not numbers.
         let has_document = list.iter().chain([&e]).any(|e| e.ty.kind == TypeKind::Json);
-        // Nothing is known of a decimal literal that was lifted, but that it is not NULL.
-        let is_number = |i: &Expr| i.ty.kind.is_numeric() || i.ty.kind == TypeKind::Null && !i.ty.nullable;
-        let are_numbers = !has_document && list.iter().all(is_number);
-        if !are_numbers && e.members().is_some() && list.iter().any(is_number) {
+        let are_numbers = !has_document && list.iter().all(compare::is_number);
+        if !are_numbers && e.members().is_some() && list.iter().any(compare::is_number) {
             return super::rows::listed_each(e, list, negated);
         }
         let (e, list) = compare::text_in_moments(e, list);
