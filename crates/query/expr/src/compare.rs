@@ -1,8 +1,7 @@
 //! Comparison operators, and which collation a comparison uses.
 
-use super::{Expr, Node, convert, functions};
-use crate::Execution;
-use crate::charset;
+use crate::{Execution, charset};
+use super::{Expr, Node, convert, functions, moment};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use types::codes::*;
@@ -11,7 +10,7 @@ use types::datatype::DECIMALS_NOT_FIXED;
 use types::error::Level;
 use types::store::StoreContext;
 use types::temporal::{Problem, parse};
-use types::{DataType, DateTime, Result, SqlError, SqlMode, TypeKind, Value, err};
+use types::{DataType, Result, SqlError, SqlMode, TypeKind, Value, err};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CmpOp {
@@ -136,7 +135,7 @@ const SYSTEM_CONSTANTS: [&str; 9] = [
     "system variable",
 ];
 
-fn is_string(kind: TypeKind) -> bool {
+pub(super) fn is_string(kind: TypeKind) -> bool {
     kind.is_bytes() || kind.is_text()
 }
 
@@ -320,6 +319,8 @@ pub enum Reading {
     Stored,
     /// Of a list: warning 1292.
     Listed,
+    /// Of a list of nothing but texts and dates, which have no time of day: warning 1292 of that, too.
+    Day,
     /// The same in a statement that changes rows: error 1292.
     ListedStored,
     /// A bound of BETWEEN: warning 1292.
@@ -357,7 +358,7 @@ pub fn check_temporal(
                 Ok(vec![(ER_TRUNCATED_WRONG_VALUE, format!("Truncated incorrect {form} value: '{shown}'"))])
             }
             Reading::Bound => Ok(vec![(ER_TRUNCATED_WRONG_VALUE, of_column)]),
-            Reading::Listed => {
+            Reading::Listed | Reading::Day => {
                 Ok(vec![(ER_TRUNCATED_WRONG_VALUE, format!("Truncated incorrect date value: '{shown}'"))])
             }
             Reading::Stored if !column.is_empty() => Err(SqlError::new(ER_TRUNCATED_WRONG_VALUE, of_column)),
@@ -376,6 +377,9 @@ pub fn check_temporal(
     if parsed.problem != Problem::None {
         let form = if parsed.has_time { "datetime" } else { "date" };
         warnings.push((ER_TRUNCATED_WRONG_VALUE, format!("Truncated incorrect {form} value: '{shown}'")));
+    }
+    if reading == Reading::Day && kind == TypeKind::Date && parsed.value != parsed.value.date().at_midnight() {
+        warnings.push((1292, format!("Truncated incorrect date value: '{shown}'")));
     }
     warnings.extend(parsed.delimiter.map(|d| d.warning(text, 1)));
     Ok(warnings)
@@ -501,63 +505,6 @@ static MOMENT_OF_SUBQUERY: functions::Function = functions::f("moment", 1, 1, fu
     Ok(Value::Null)
 });
 
-/// A text or number beside a date or time: one that is no date counts as the zero date.
-static MOMENT_OF: functions::Function = functions::f("moment", 1, 1, functions::Rule::First, |a| {
-    let v = a.value(0)?;
-    match v {
-        Value::Bytes(_) | Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_) => {
-            Ok(Value::DateTime(convert::datetime_in(&v, a.run.evaluation().sql_mode, a.run).unwrap_or(DateTime::ZERO)))
-        }
-        v => Ok(v),
-    }
-});
-
-/// A text or number beside a date, as one.
-pub fn moment_of(e: Expr) -> Expr {
-    let ty = DataType { decimals: 6, nullable: e.ty.nullable, ..DataType::new(TypeKind::DateTime) };
-    Expr::new(Node::Call(&MOMENT_OF, vec![e]), ty)
-}
-
-/// Text among the values of IN beside a TIME: what is no time is midnight.
-static LISTED_TIME: functions::Function = functions::f("listed_time", 2, 2, functions::Rule::First, |a| {
-    let time = a.value(0)?;
-    Ok(if time.is_null() && !a.value(1)?.is_null() { Value::Time(types::Time(0)) } else { time })
-});
-
-/// A text in a list that a TIME is looked for in.
-pub fn listed_time(e: Expr) -> Expr {
-    let ty = DataType { length: 17, decimals: 6, nullable: e.ty.nullable, ..DataType::new(TypeKind::Time) };
-    let time = Expr::new(Node::Cast(Box::new(e.clone())), DataType { nullable: true, ..ty });
-    Expr::new(Node::Call(&LISTED_TIME, vec![time, e]), ty)
-}
-
-/// A text that is looked for among dates or times is one: of dates and times a date, and so is any other text among them. Where the list has
-/// numbers too, its dates and times are texts.
-pub fn text_in_moments(e: Expr, list: Vec<Expr>) -> (Expr, Vec<Expr>) {
-    let is_text = |e: &Expr| is_string(e.ty.kind);
-    if !is_text(&e) || list.len() < 2 || !list.iter().any(|e| e.ty.kind.is_temporal()) {
-        return (e, list);
-    }
-    if !list.iter().all(|e| is_text(e) || e.ty.kind.is_temporal() || e.ty.kind == TypeKind::Null) {
-        let collation = e.ty.collation;
-        let as_text = |i: Expr| match i.ty.kind.is_temporal() {
-            true => {
-                let ty = DataType::string(TypeKind::VarChar, MOMENT_TEXT_MAX, collation);
-                Expr::new(Node::Cast(Box::new(i.clone())), DataType { nullable: i.ty.nullable, ..ty })
-            }
-            false => i,
-        };
-        return (e, list.into_iter().map(as_text).collect());
-    }
-    let has_date = list.iter().any(|e| e.ty.kind.is_temporal() && e.ty.kind != TypeKind::Time);
-    let read = |e: Expr| match is_text(&e) {
-        true if has_date => moment_of(e),
-        true => listed_time(e),
-        false => e,
-    };
-    (read(e), list.into_iter().map(read).collect())
-}
-
 /// A YEAR that is looked for among texts alone, none of which is read from a row, is the text of its digits.
 pub fn year_in_texts(e: Expr, list: &[Expr]) -> Expr {
     let is_column = e.ty.kind == TypeKind::Year && matches!(e.node, Node::Column { .. });
@@ -641,9 +588,6 @@ pub fn hold_as_float(e: &mut Expr, column: &types::DataType) {
     *e = Expr::new(Node::Cast(Box::new(value)), ty);
 }
 
-/// Characters of the longest moment.
-const MOMENT_TEXT_MAX: u32 = 26;
-
 /// Characters of the longest time.
 const TIME_TEXT_MAX: u32 = 17;
 
@@ -711,7 +655,7 @@ pub fn adapt_member(e: Expr, other: &Expr) -> Expr {
         },
         // What stands for a literal is read once.
         Node::Const(_) | Node::Param(_) => e,
-        _ if is_string(e.ty.kind) && e.ty.kind != TypeKind::Json => moment_of(e),
+        _ if is_string(e.ty.kind) && e.ty.kind != TypeKind::Json => moment::beside(e, other),
         _ => e,
     }
 }

@@ -85,10 +85,6 @@ impl Planner<'_> {
                 (false, true) => Some((b, a)),
                 _ => None,
             },
-            Node::In { operand, list, .. } if is_fixed_float(operand) => match &mut list[..] {
-                [value] => Some((operand, value)),
-                _ => None,
-            },
             _ => None,
         };
         let Some((column, value)) = pair else { return e.children_mut(&mut |e| self.fold(e, asks, open)) };
@@ -126,7 +122,7 @@ impl Planner<'_> {
     }
 
     /// Does `?` stand for it, and not a literal that was lifted, which is never NULL?
-    fn is_of_client(&self, param: usize) -> bool {
+    pub(super) fn is_of_client(&self, param: usize) -> bool {
         self.params.get(param).is_none_or(|t| t.nullable)
     }
 
@@ -187,9 +183,15 @@ impl Planner<'_> {
         self.note_read(e, other, self.reading())
     }
 
-    /// The same of one among others.
-    pub(super) fn note_listed(&mut self, e: &Expr, other: &Expr) -> Result<()> {
-        self.note_read(e, other, if self.stores { Reading::ListedStored } else { Reading::Listed })
+    /// The same of one among others, which may all be `days`: texts and dates, and constant.
+    pub(super) fn note_listed(&mut self, e: &Expr, other: &Expr, days: bool) -> Result<()> {
+        let reading = match other.ty.kind {
+            _ if self.stores => Reading::ListedStored,
+            TypeKind::DateTime | TypeKind::Timestamp => Reading::Bound,
+            _ if days => Reading::Day,
+            _ => Reading::Listed,
+        };
+        self.note_read(e, other, reading)
     }
 
     /// The same of a bound of BETWEEN.
@@ -302,7 +304,7 @@ impl Planner<'_> {
 }
 
 /// Constant, and not by way of the query around it or a variable.
-fn is_known(e: &Expr) -> bool {
+pub(super) fn is_known(e: &Expr) -> bool {
     let reads = |e: &Expr| matches!(e.node, Node::Column { .. } | Node::Window(_) | Node::UserVariable(_));
     e.is_constant() && !e.any(&mut |e| reads(e))
 }

@@ -1,7 +1,8 @@
 //! Expressions: syntax to typed nodes.
 
 use super::comparison::{compare_exprs, comparison};
-use super::{Planner, names::AliasRule};
+use super::Planner;
+use super::names::AliasRule;
 use crate::parameter::{self, Takes};
 use expr::aggregate::{AggregateCall, AggregateKind};
 use expr::compare::{self, CmpOp};

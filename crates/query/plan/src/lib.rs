@@ -23,6 +23,7 @@ pub mod hints;
 pub mod index_merge;
 pub mod join_view;
 pub mod json_table;
+mod listed;
 mod listed_row;
 mod literal;
 pub mod load;
@@ -60,7 +61,7 @@ mod variable;
 pub mod views;
 pub mod window;
 
-use crate::parameter::{Parameter, Takes, text_type};
+use crate::parameter::{Otherwise, Parameter, Takes, text_type};
 use catalog::{Table, Version};
 pub use column::{ColumnMeta, Extreme, KEPT, Provenance, Told};
 pub use env::Env;
@@ -195,7 +196,7 @@ impl<'p> Planner<'p> {
         let strict = types::SqlMode(env.sql_mode()).is_strict();
         let literal_collation = literal_collation.unwrap_or(CollationId::UTF8MB4_0900_AI_CI);
         let unmet = text_type(literal_collation);
-        let unmet = Parameter { data_type: unmet, place: unmet.kind, takes: Takes::Own, equals_null: false };
+        let unmet = Parameter { data_type: unmet, place: unmet.kind, takes: Takes::Own, otherwise: Otherwise::Null };
         let parameters = vec![unmet; parsed.param_count as usize];
         Planner {
             parsed,

@@ -3,8 +3,8 @@
 
 use super::Planner;
 use super::comparison::compare_members;
-use crate::expr::compare::{self, CmpOp};
-use crate::expr::{Expr, Node, boolean_type, convert};
+use crate::expr::compare::CmpOp;
+use crate::expr::{Expr, Node, boolean_type, convert, moment};
 use types::{CollationId, DataType, Decimal, Result, SqlError, TypeKind};
 
 const DOCUMENT_IN_ROW: &str =
@@ -53,14 +53,14 @@ impl Planner<'_> {
             K::Date | K::DateTime | K::Timestamp => {
                 self.note_bound(&e, left)?;
                 match kind.is_numeric() {
-                    true => self.conversion(compare::moment_of(e)),
+                    true => self.conversion(moment::of(e)),
                     false => e,
                 }
             }
-            K::Time if is_text => self.conversion(compare::listed_time(e)),
+            K::Time if is_text => self.conversion(moment::listed_time(e)),
             K::Time if kind.is_temporal() && kind != K::Time => {
                 let text = self.text_of(e, CollationId::UTF8MB4_0900_AI_CI);
-                self.conversion(compare::listed_time(text))
+                self.conversion(moment::listed_time(text))
             }
             K::Decimal if is_text || is_double || kind.is_temporal() => {
                 self.listed_as(e, DataType::decimal(Decimal::MAX_PRECISION, SCALE_MAX))

@@ -3,7 +3,7 @@
 use crate::comparison::compare_exprs;
 use crate::{Planner, constant, parameter};
 use expr::compare::{self, CmpOp};
-use expr::{Expr, Node, boolean_type, convert, functions, list as lists};
+use expr::{Expr, Node, boolean_type, convert, functions, list as lists, moment};
 use sql::ast::{self, Expr as Ast, ExprId, ExprList};
 use types::codes::*;
 use types::{Result, TypeKind, Value, err};
@@ -88,38 +88,27 @@ impl Planner<'_> {
         let all: Vec<ExprId> = std::iter::once(operand).chain(parsed.list(list).iter().copied()).collect();
         let mut list = self.alike(&all, &self.text_parameter())?;
         let e = list.remove(0);
+        if list.len() == 1 {
+            let op = if negated { CmpOp::Ne } else { CmpOp::Eq };
+            return self.compare_pair(op, e, list.remove(0));
+        }
         // A document makes documents of all, not numbers.
         let has_document = list.iter().chain([&e]).any(|e| e.ty.kind == TypeKind::Json);
         let are_numbers = !has_document && list.iter().all(compare::is_number);
         if !are_numbers && e.members().is_some() && list.iter().any(compare::is_number) {
             return super::rows::listed_each(e, list, negated);
         }
-        let (e, list) = compare::text_in_moments(e, list);
-        let e = if list.len() > 1 { compare::year_in_texts(e, &list) } else { e };
+        let (e, list) = moment::text_in_moments(e, list);
+        let e = compare::year_in_texts(e, &list);
         let e = if are_numbers { convert::number_of_long(e) } else { e };
         // Beside numbers a hexadecimal literal is one, and an ENUM or a SET.
         let e = if are_numbers { convert::enum_number(e) } else { e };
-        for i in &list {
-            self.note_listed(i, &e)?;
-        }
-        let is_one = list.len() == 1;
-        let list: Vec<Expr> = list
-            .into_iter()
-            // A YEAR is not compared with years of two digits here.
-            .map(|i| match e.ty.kind {
-                _ if has_document => i,
-                TypeKind::Year if !is_one => i,
-                TypeKind::Time if constant::is_text(&i) && matches!(i.node, Node::Const(_) | Node::Param(_)) => {
-                    compare::listed_time(i)
-                }
-                _ => compare::adapt(compare::beside_moment(i, &e), &e),
-            })
-            .collect();
-        let list = list.into_iter().map(|i| if is_one { compare::near_float(i, &e) } else { i }).collect();
+        self.note_list(&e, &list)?;
+        let list = if has_document { list } else { self.listed_beside(&e, list) };
         let (e, list) = functions::json::in_one_domain(e, list);
         let mut all = vec![&e];
         all.extend(list.iter());
-        let collation = compare::collation_for(&all, if list.len() == 1 { "=" } else { " IN " })?;
+        let collation = compare::collation_for(&all, " IN ")?;
         let nullable = e.ty.nullable || list.iter().any(|e| e.ty.nullable);
         let e = compare::in_charset(e, collation);
         let list = list.into_iter().map(|e| compare::in_charset(e, collation)).collect();

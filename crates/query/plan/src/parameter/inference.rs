@@ -9,11 +9,11 @@
 use crate::Planner;
 use crate::comparison::compare_exprs;
 use crate::expression::{case, negate};
-use crate::parameter::{self, Parameter, Takes};
+use crate::parameter::{self, Otherwise, Parameter, Takes};
+use expr::{Expr, Node};
 use expr::compare::CmpOp;
 use expr::functions::json;
 use expr::functions::parameters::arguments_of;
-use expr::{Expr, Node};
 use sql::ast::{BinaryOp, Builtin, Expr as Ast, ExprId, ExprList, IntervalUnit, UnaryOp};
 use types::{DataType, Result, TypeKind};
 
@@ -98,7 +98,7 @@ impl Planner<'_> {
             _ => *like,
         };
         if let Some(known) = self.parameters.get_mut(n) {
-            *known = Parameter { data_type: told, place: like.kind, takes, equals_null: false };
+            *known = Parameter { data_type: told, place: like.kind, takes, otherwise: Otherwise::Null };
         }
         // A document arrives as its text.
         let ty = match told.kind {
@@ -139,7 +139,7 @@ impl Planner<'_> {
             if let Node::Param(n) = side.node
                 && let Some(known) = self.parameters.get_mut(n)
             {
-                known.equals_null = true;
+                known.otherwise = Otherwise::Nobody;
             }
         }
     }

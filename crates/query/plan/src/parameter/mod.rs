@@ -25,8 +25,18 @@ pub struct Parameter {
     /// What its place says, whatever the statement was prepared with since.
     pub place: TypeKind,
     pub takes: Takes,
-    /// It stands beside `<=>`, for which a value that is no date or time is not NULL: it equals nothing.
-    pub equals_null: bool,
+    /// What a value that is no date or time counts as.
+    pub otherwise: Otherwise,
+}
+
+/// What stands for a value that is none of its parameter's type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Otherwise {
+    Null,
+    /// One that equals nothing: beside `<=>`, or of a list that a DATE is looked for in.
+    Nobody,
+    /// Of a list that a TIME is looked for in.
+    Midnight,
 }
 
 /// Which values a place takes without the statement being prepared anew.
@@ -300,8 +310,12 @@ fn convert(parameter: &Parameter, value: &mut Value<'_>, env: &mut Telling<'_>) 
         }
         (K::Double, number) => *value = Value::Double(number.to_f64()),
         (K::Date | K::Time | K::DateTime, _) => {
-            let read = moment(value, ty.kind, env);
-            *value = if read.is_null() && parameter.equals_null { nobodys(ty.kind) } else { read };
+            let read = moment(value, parameter, env);
+            *value = match parameter.otherwise {
+                Otherwise::Nobody if read.is_null() => nobodys(ty.kind),
+                Otherwise::Midnight if read.is_null() => Value::Time(Time(0)),
+                _ => read,
+            };
         }
         _ => {}
     }
@@ -357,7 +371,8 @@ fn nobodys(kind: TypeKind) -> Value<'static> {
 }
 
 /// What arrives for a DATE, TIME or DATETIME: numbers and texts are read as one, those that are none are NULL. Warning 1292.
-fn moment(value: &Value<'_>, kind: TypeKind, env: &mut Telling<'_>) -> Value<'static> {
+fn moment(value: &Value<'_>, parameter: &Parameter, env: &mut Telling<'_>) -> Value<'static> {
+    let kind = parameter.data_type.kind;
     let shown = String::from_utf8_lossy(&text(value, &type_of(value))).into_owned();
     let (words, name) = match (kind, value) {
         (TypeKind::Date, Value::Bytes(_)) => ("Truncated incorrect", "date"),
@@ -368,7 +383,9 @@ fn moment(value: &Value<'_>, kind: TypeKind, env: &mut Telling<'_>) -> Value<'st
         TypeKind::Time => read_time(value),
         _ => read_date(value, env.env),
     };
-    if !is_whole {
+    // A number of a list of dates is compared as one.
+    let is_number = matches!(value, Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_));
+    if !is_whole && !(is_number && kind == TypeKind::Date && parameter.otherwise == Otherwise::Nobody) {
         let words = if read.is_null() { words } else { "Truncated incorrect" };
         env.tell(format!("{words} {name} value: '{shown}'"));
     }
