@@ -51,7 +51,9 @@ impl Planner<'_> {
         // The query inside sees the queries around this one, not the tables beside it.
         let block = self.blocks.pop().expect("inside a query block");
         let clause = std::mem::replace(&mut self.clause, "field list");
+        self.derived_depth += 1;
         let plan = self.query(id, false);
+        self.derived_depth -= 1;
         self.clause = clause;
         self.blocks.push(block);
         self.merging = false;

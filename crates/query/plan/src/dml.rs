@@ -102,6 +102,9 @@ impl Planner<'_> {
             InsertSource::Query(q) => (self.reads(q, table.id), self.reads_anywhere(q, table.id)),
             _ => (false, false),
         };
+        if let InsertSource::Rows(_) = &source {
+            self.refuse_reads(table.id, &names.name, names.view_named(), "INSERT")?;
+        }
         let rules = self.rules(&table, Changes { insert: true, update: updates, delete: replaces }, check)?;
         Ok(Body::Insert(Box::new(Insert {
             table,
@@ -578,27 +581,6 @@ impl Planner<'_> {
     fn is_strict(&self, ignore: bool) -> bool {
         !ignore && types::SqlMode(self.env.sql_mode()).is_strict()
     }
-
-    /// A subquery must not read the table of the source that is written, unless it is part of a derived table. Errors 1093, and
-    /// 1443 where either is named by a view.
-    pub(super) fn refuse_reading(&self, slot: usize, verb: &str) -> Result<()> {
-        let sources = &self.current_block().sources;
-        let target = sources.iter().find(|s| s.slot == slot).expect("it is one of the block");
-        let Some(id) = target.table.as_ref().map(|t| t.id) else { return Ok(()) };
-        let kept = |at: usize| self.kept_subqueries.iter().any(|range| range.contains(&at));
-        let mut planned = self.subqueries.iter().enumerate().filter(|(at, _)| !kept(*at));
-        let read = planned.find_map(|(_, q)| read_of(&q.plan, id)).map(|scan| (scan.view, &scan.alias));
-        let mut aside = self.aside.iter().filter(|(at, _)| !kept(*at)).flat_map(|(_, aside)| &aside.block.sources);
-        let mut of_aside = || aside.find(|s| s.table.as_ref().is_some_and(|t| t.id == id));
-        let Some((through, alias)) = read.or_else(|| of_aside().map(|s| (s.view_named(), &s.name))) else {
-            return Ok(());
-        };
-        if target.view_named() == through {
-            return Err(err!(ER_UPDATE_TABLE_USED, target.name));
-        }
-        let through = if through.is_some() { alias } else { &target.name };
-        Err(err!(ER_VIEW_PREVENT_UPDATE, through, verb, target.name))
-    }
 }
 
 /// Does the plan scan the table, other than through a derived table (which is materialised first)?
@@ -625,7 +607,7 @@ fn plan_reads_anywhere(plan: &Plan, id: u64) -> bool {
 }
 
 /// The scan that [`plan_reads`] asks for.
-fn read_of(plan: &Plan, id: u64) -> Option<&Scan> {
+pub(super) fn read_of(plan: &Plan, id: u64) -> Option<&Scan> {
     let own = |scan: &Scan| scan.table.id == id;
     match plan {
         Plan::One | Plan::Values { .. } | Plan::Derived { .. } | Plan::Virtual { .. } => None,

@@ -48,7 +48,6 @@ mod select;
 mod selectivity;
 pub mod semijoin;
 pub mod set;
-
 mod skip;
 pub mod slots;
 mod sorted;
@@ -57,6 +56,7 @@ pub mod statistics;
 pub mod stored;
 mod table_use;
 pub mod tables;
+mod target_reads;
 mod variable;
 pub mod views;
 pub mod window;
@@ -88,6 +88,10 @@ pub struct Planner<'p> {
     subqueries: Vec<QueryPlan>,
     /// Those of derived tables that are not merged.
     kept_subqueries: Vec<std::ops::Range<usize>>,
+    /// Views that the statement names, but not those that they are made of.
+    named_views: Vec<target_reads::NamedView>,
+    /// How many derived tables the query at hand is inside of.
+    derived_depth: usize,
     /// Common table expressions in scope, innermost last.
     ctes: Vec<query::Cte>,
     tables: Vec<TableUse>,
@@ -206,6 +210,8 @@ impl<'p> Planner<'p> {
             blocks: Vec::new(),
             subqueries: Vec::new(),
             kept_subqueries: Vec::new(),
+            named_views: Vec::new(),
+            derived_depth: 0,
             ctes: Vec::new(),
             tables: Vec::new(),
             column_reads: RefCell::new(Vec::new()),
@@ -353,7 +359,12 @@ impl<'p> Planner<'p> {
     fn body(&mut self, statement: &'p Statement) -> Result<Body> {
         let parsed = self.parsed;
         // What UPDATE and DELETE read beside the table that they write is computed first.
-        self.merges = !matches!(statement, Statement::Update(_) | Statement::Delete(_));
+        let of_rows = |i: &ast::Insert| matches!(i.source, ast::InsertSource::Rows(_));
+        self.merges = match statement {
+            Statement::Update(_) | Statement::Delete(_) => false,
+            Statement::Insert(insert) => !of_rows(insert),
+            _ => true,
+        };
         match statement {
             Statement::Query(id) => self.query_body_of(*id),
             Statement::Do(list) => {

@@ -54,7 +54,7 @@ struct Taken {
     subqueries: Vec<QueryPlan>,
 }
 
-fn parsed_query(view: &View) -> Result<Parsed> {
+pub(super) fn parsed_query(view: &View) -> Result<Parsed> {
     sql::parse(view.query.as_bytes(), sql::SqlMode::default()).map_err(|e| expr::error::parse_error(&e))
 }
 
@@ -120,6 +120,7 @@ impl Planner<'_> {
     /// A view in FROM.
     pub(super) fn view(&mut self, table: &Arc<Table>, alias: Option<&str>) -> Result<(Tree, Vec<StarColumn>)> {
         let alias = alias.unwrap_or(&table.name).to_string();
+        self.note_view(table, &alias);
         let (slot, through) = (self.block().shapes.len(), self.block().through);
         if let Some(merged) = self.merged(table, through, slot)? {
             let source = self.merged_source(&merged, table, slot, &alias);

@@ -1,0 +1,130 @@
+//! Statements that change a table and read it in a subquery: MySQL refuses them, unless what is read is kept first as a derived table
+//! is. A view that MySQL merges is no such table, whatever this planner does with it: the tables of its query, and of the queries
+//! in that, are read by the statement.
+
+use super::Planner;
+use super::dml::read_of;
+use super::views::parsed_query;
+use catalog::{Table, ViewAlgorithm};
+use sql::ast::{Expr as Ast, Parsed, QueryBody, QueryId, SelectItem, Statement, TableId, TableRef};
+use std::sync::Arc;
+use types::{Result, SqlError};
+
+/// A view that the statement itself names.
+pub(super) struct NamedView {
+    table: Arc<Table>,
+    alias: String,
+    /// How many derived tables of the statement it stands in.
+    derived: usize,
+    /// It stands in FROM of the statement, and not of a subquery.
+    outermost: bool,
+}
+
+impl Planner<'_> {
+    pub(super) fn note_view(&mut self, table: &Arc<Table>, alias: &str) {
+        let (table, alias) = (table.clone(), alias.to_string());
+        let outermost = self.blocks.len() == 1;
+        self.named_views.push(NamedView { table, alias, derived: self.derived_depth, outermost });
+    }
+
+    /// A subquery must not read the table of the source that is written. Errors 1093, and 1443 where either is named by a view.
+    pub(super) fn refuse_reading(&self, slot: usize, verb: &str) -> Result<()> {
+        let sources = &self.current_block().sources;
+        let target = sources.iter().find(|s| s.slot == slot).expect("it is one of the block");
+        let Some(id) = target.table.as_ref().map(|t| t.id) else { return Ok(()) };
+        self.refuse_reads(id, &target.name, target.view_named(), verb)
+    }
+
+    /// The same of the table of that id, which the statement calls `name`, through the view `through` if any.
+    pub(super) fn refuse_reads(&self, id: u64, name: &str, through: Option<u64>, verb: &str) -> Result<()> {
+        // DELETE may join a view of what it deletes from.
+        let is_beside = |v: &NamedView| v.outermost && (verb == "DELETE" || through == Some(v.table.id) && v.alias == name);
+        let own = || SqlError::new(1093, format!("You can't specify target table '{name}' for update in FROM clause"));
+        let mut views = self.named_views.iter().filter(|v| v.derived == 0 && !is_beside(v));
+        if let Some(view) = views.find(|v| self.view_reads(&v.table, id)) {
+            let is_own = through == Some(view.table.id);
+            return Err(if is_own { own() } else { types::err!(1443, view.alias, verb, name) });
+        }
+        let kept = |at: usize| self.kept_subqueries.iter().any(|range| range.contains(&at));
+        let mut planned = self.subqueries.iter().enumerate().filter(|(at, _)| !kept(*at));
+        let read = planned.find_map(|(_, q)| read_of(&q.plan, id)).map(|scan| (scan.view, &scan.alias));
+        let mut aside = self.aside.iter().filter(|(at, _)| !kept(*at)).flat_map(|(_, aside)| &aside.block.sources);
+        let mut of_aside = || aside.find(|s| s.table.as_ref().is_some_and(|t| t.id == id));
+        let Some((read_through, alias)) = read.or_else(|| of_aside().map(|s| (s.view_named(), &s.name))) else {
+            return Ok(());
+        };
+        if through == read_through {
+            return Err(own());
+        }
+        let shown = if read_through.is_some() { alias } else { name };
+        Err(types::err!(1443, shown, verb, name))
+    }
+
+    /// Does MySQL merge the view, and does its query read the table, at any depth?
+    fn view_reads(&self, view: &Table, id: u64) -> bool {
+        let Some(definition) = &view.view else { return view.id == id };
+        let Ok(parsed) = parsed_query(definition) else { return false };
+        let Statement::Query(query) = parsed.statement else { return false };
+        if definition.algorithm == ViewAlgorithm::TempTable || !is_mergeable(&parsed, query) {
+            return false;
+        }
+        let mut kept = Vec::new();
+        for table in parsed.table_refs() {
+            if let TableRef::Derived { query, .. } = table
+                && !is_mergeable(&parsed, *query)
+            {
+                leaves_of_query(&parsed, *query, &mut kept);
+            }
+        }
+        let ctes = || parsed.queries().iter().filter_map(|q| q.with.as_ref()).flat_map(|with| &with.tables);
+        for cte in ctes().filter(|cte| !is_mergeable(&parsed, cte.query)) {
+            leaves_of_query(&parsed, cte.query, &mut kept);
+        }
+        parsed.table_refs().iter().enumerate().any(|(at, table)| {
+            let TableRef::Table(factor) = table else { return false };
+            let name = parsed.name(factor.name.name);
+            let is_cte = factor.name.schema.is_none() && ctes().any(|cte| parsed.name(cte.name) == name);
+            let schema = factor.name.schema.map_or(view.schema.as_str(), |s| parsed.name(s));
+            let under = self.version.base_table(schema, name).filter(|_| !is_cte && !kept.contains(&at));
+            under.is_some_and(|under| self.view_reads(under, id))
+        })
+    }
+}
+
+/// May MySQL merge the query into the one around it: is each of its rows one of FROM?
+fn is_mergeable(parsed: &Parsed, query: QueryId) -> bool {
+    let query = &parsed[query];
+    let QueryBody::Select(select) = &query.body else { return false };
+    let groups = select.options.distinct || !select.group.is_empty() || select.having.is_some();
+    let has_queries = parsed.queries().len() > 1;
+    // Of several queries it is not known whose a call inside of an expression is.
+    let computes = |e: &Ast| matches!(e, Ast::Aggregate { .. } | Ast::CountStar | Ast::GroupConcat(_) | Ast::Window(_));
+    let shows = |item: &SelectItem| matches!(item, SelectItem::Expr { expr, .. } if computes(&parsed[*expr]));
+    let gathers = select.items.iter().any(shows) || !has_queries && parsed.exprs().iter().any(computes);
+    !groups && !gathers && query.limit.is_none() && select.windows.is_empty() && select.from.is_some()
+}
+
+/// The places of the tables in FROM of a query, and of the queries that stand there.
+fn leaves_of_query(parsed: &Parsed, query: QueryId, out: &mut Vec<usize>) {
+    match &parsed[query].body {
+        QueryBody::Select(select) => select.from.iter().for_each(|from| leaves(parsed, *from, out)),
+        QueryBody::SetOp { left, right, .. } => {
+            leaves_of_query(parsed, *left, out);
+            leaves_of_query(parsed, *right, out);
+        }
+        QueryBody::Nested(inner) => leaves_of_query(parsed, *inner, out),
+        QueryBody::Values(_) | QueryBody::Table(_) => {}
+    }
+}
+
+fn leaves(parsed: &Parsed, from: TableId, out: &mut Vec<usize>) {
+    match &parsed[from] {
+        table @ TableRef::Table(_) => out.extend(parsed.table_refs().iter().position(|t| std::ptr::eq(t, table))),
+        TableRef::Join { left, right, .. } => {
+            leaves(parsed, *left, out);
+            leaves(parsed, *right, out);
+        }
+        TableRef::Derived { query, .. } => leaves_of_query(parsed, *query, out),
+        TableRef::JsonTable(_) => {}
+    }
+}
