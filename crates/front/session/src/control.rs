@@ -87,13 +87,22 @@ impl Session {
         self.tx.begin_at(isolation, transaction.read_only, self.state.clock_us);
     }
 
-    /// BEGIN, START TRANSACTION: commits what runs.
+    /// BEGIN, START TRANSACTION: commits what runs. As in MySQL the transaction has level and access mode of one that ran, unless it
+    /// says otherwise.
     pub(crate) fn begin(&mut self, consistent_snapshot: bool, access: Option<AccessMode>) -> Result<()> {
+        let runs = self.transaction.explicit || self.tx.is_active();
+        let before = runs.then(|| (self.isolation(), self.transaction.read_only));
         self.commit_all()?;
+        if let Some((isolation, _)) = before {
+            self.transaction.next_isolation = Some(isolation);
+        }
         self.unlock_tables_alone();
         let read_only = match access {
             Some(mode) => mode == AccessMode::ReadOnly,
-            None => self.transaction.next_read_only.take().unwrap_or(self.state.vars.hot().read_only),
+            None => {
+                let next = self.transaction.next_read_only.take();
+                before.map(|(_, mode)| mode).or(next).unwrap_or(self.state.vars.hot().read_only)
+            }
         };
         self.transaction.explicit = true;
         self.transaction.read_only = read_only;

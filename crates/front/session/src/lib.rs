@@ -10,6 +10,7 @@
 //! only, three version words (dictionary, accounts, global variables).
 
 mod absent;
+mod access_mode;
 mod account_options;
 mod alter;
 mod alter_actions;

@@ -399,7 +399,7 @@ impl Session {
         });
         let prepared = prepared.map_err(|e| {
             let e = self.missing_table(&parsed, &version, e);
-            self.denied_or(&parsed, self.missing_or_unlocked(e))
+            self.refused_or(&parsed, self.denied_or(&parsed, self.missing_or_unlocked(e)))
         })?;
         let (pins, readable_since) = pins_of(&prepared, &version);
         let rows = RowLocks::of(&prepared, &version);
@@ -871,18 +871,6 @@ impl Session {
     pub(crate) fn check_writable(&self) -> Result<()> {
         self.check_access_mode()?;
         self.check_read_only()
-    }
-
-    /// Error 1792 in a transaction that is READ ONLY.
-    pub(crate) fn check_access_mode(&self) -> Result<()> {
-        let read_only = match self.tx.is_active() || self.transaction.explicit {
-            true => self.transaction.read_only,
-            false => {
-                let next = self.transaction.next_read_only;
-                next.unwrap_or(self.state.vars.hot().read_only)
-            }
-        };
-        if read_only { Err(err!(ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION)) } else { Ok(()) }
     }
 
     /// Error 1290 while `read_only` or `super_read_only` is on.

@@ -38,7 +38,8 @@ impl Planner<'_> {
     /// The same of the table of that id, which the statement calls `name`, through the view `through` if any.
     pub(super) fn refuse_reads(&self, id: u64, name: &str, through: Option<u64>, verb: &str) -> Result<()> {
         // DELETE may join a view of what it deletes from.
-        let is_beside = |v: &NamedView| v.outermost && (verb == "DELETE" || through == Some(v.table.id) && v.alias == name);
+        let is_beside =
+            |v: &NamedView| v.outermost && (verb == "DELETE" || through == Some(v.table.id) && v.alias == name);
         let own = || SqlError::new(1093, format!("You can't specify target table '{name}' for update in FROM clause"));
         let mut views = self.named_views.iter().filter(|v| v.derived == 0 && !is_beside(v));
         if let Some(view) = views.find(|v| self.view_reads(&v.table, id)) {
