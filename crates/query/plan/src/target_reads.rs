@@ -42,7 +42,7 @@ impl Planner<'_> {
             |v: &NamedView| v.outermost && (verb == "DELETE" || through == Some(v.table.id) && v.alias == name);
         let own = || SqlError::new(1093, format!("You can't specify target table '{name}' for update in FROM clause"));
         let mut views = self.named_views.iter().filter(|v| v.derived == 0 && !is_beside(v));
-        if let Some(view) = views.find(|v| self.view_reads(&v.table, id)) {
+        if let Some(view) = views.find(|v| self.view_reads(&v.table, id, v.outermost)) {
             let is_own = through == Some(view.table.id);
             return Err(if is_own { own() } else { types::err!(1443, view.alias, verb, name) });
         }
@@ -61,15 +61,19 @@ impl Planner<'_> {
         Err(types::err!(1443, shown, verb, name))
     }
 
-    /// Does MySQL merge the view, and does its query read the table, at any depth?
-    fn view_reads(&self, view: &Table, id: u64) -> bool {
-        let Some(definition) = &view.view else { return view.id == id };
+    /// Does MySQL merge the view, and does its query read the table, at any depth? `joined`: the tables in FROM of the view are joined
+    /// with those of the statement, and only what its subqueries read counts.
+    fn view_reads(&self, view: &Table, id: u64, joined: bool) -> bool {
+        let Some(definition) = &view.view else { return view.id == id && !joined };
         let Ok(parsed) = parsed_query(definition) else { return false };
         let Statement::Query(query) = parsed.statement else { return false };
         if definition.algorithm == ViewAlgorithm::TempTable || !is_mergeable(&parsed, query) {
             return false;
         }
-        let mut kept = Vec::new();
+        let (mut own, mut kept) = (Vec::new(), Vec::new());
+        if joined {
+            leaves_of_query(&parsed, query, &mut own);
+        }
         for table in parsed.table_refs() {
             if let TableRef::Derived { query, .. } = table
                 && !is_mergeable(&parsed, *query)
@@ -87,7 +91,7 @@ impl Planner<'_> {
             let is_cte = factor.name.schema.is_none() && ctes().any(|cte| parsed.name(cte.name) == name);
             let schema = factor.name.schema.map_or(view.schema.as_str(), |s| parsed.name(s));
             let under = self.version.base_table(schema, name).filter(|_| !is_cte && !kept.contains(&at));
-            under.is_some_and(|under| self.view_reads(under, id))
+            under.is_some_and(|under| self.view_reads(under, id, own.contains(&at)))
         })
     }
 }
