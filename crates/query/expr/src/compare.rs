@@ -632,11 +632,26 @@ fn is_year_value(e: &Expr) -> bool {
 /// A constant to compare with `other` in the form that compares fastest: a string literal beside a temporal column becomes
 /// a temporal once, at planning.
 pub fn adapt(e: Expr, other: &Expr) -> Expr {
+    if is_given(&e) { adapt_member(e, other) } else { adapt_equal(e, other) }
+}
+
+/// The same of one that is to be equal: only there what a client gives for `?` is a year, as long as its type is.
+pub fn adapt_equal(e: Expr, other: &Expr) -> Expr {
     let e = if is_number(other) { convert::number_of_long(convert::enum_number(e)) } else { e };
-    if other.ty.kind == TypeKind::Year && matches!(other.node, Node::Column { .. }) && is_year_value(&e) {
+    let is_other_type = is_given(&e) && e.ty.kind != TypeKind::Year;
+    if other.ty.kind == TypeKind::Year
+        && matches!(other.node, Node::Column { .. })
+        && is_year_value(&e)
+        && !is_other_type
+    {
         return functions::as_year(e);
     }
     adapt_member(e, other)
+}
+
+/// Does `?` stand for it, and not a literal that was lifted, which is never NULL?
+fn is_given(e: &Expr) -> bool {
+    matches!(e.node, Node::Param(_)) && e.ty.nullable
 }
 
 /// The same, but for years of two digits.

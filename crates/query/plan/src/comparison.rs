@@ -5,7 +5,10 @@ use expr::{Expr, Node, boolean_type, convert, functions, wide};
 use sql::ast::BinaryOp;
 use types::codes::*;
 use types::collation::CollationId;
-use types::{Date, DateTime, Result, TypeKind, Value, err};
+use types::{DataType, Date, DateTime, Result, SqlError, TypeKind, Value};
+
+/// Characters of the longest moment.
+const MOMENT_TEXT_MAX: u32 = 26;
 
 impl super::Planner<'_> {
     /// How a literal beside a date is read.
@@ -57,12 +60,27 @@ pub(super) fn comparison(op: BinaryOp) -> Option<CmpOp> {
 
 /// Both sides brought together: JSON, wide types, collation. Errors 1267, 3854.
 pub fn compare_exprs(op: CmpOp, a: Expr, b: Expr) -> Result<Expr> {
-    compare_by(op, a, b, compare::adapt)
+    compare_by(op, a, b, if op == CmpOp::Eq { compare::adapt_equal } else { compare::adapt })
 }
 
 /// The same of members of two rows, one of which is to be less than the other or stands in a list: a YEAR is a number there.
 pub(super) fn compare_members(op: CmpOp, a: Expr, b: Expr) -> Result<Expr> {
     compare_by(op, a, b, compare::adapt_member)
+}
+
+/// What CASE compares: years are numbers there, and beside a TIME the text of all else is one, or NULL.
+pub(super) fn compare_case(a: Expr, b: Expr) -> Result<Expr> {
+    let is_text = b.ty.kind.is_text() && b.ty.kind != TypeKind::Json;
+    let is_date = matches!(b.ty.kind, TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp);
+    let cast = |e: Expr, ty: DataType| Expr::new(Node::Cast(Box::new(e)), DataType { nullable: true, ..ty });
+    let text = DataType::string(TypeKind::VarChar, MOMENT_TEXT_MAX, CollationId::UTF8MB4_0900_AI_CI);
+    let time = DataType { length: 17, decimals: 6, ..DataType::new(TypeKind::Time) };
+    let b = match a.ty.kind {
+        TypeKind::Time if is_text => cast(b, time),
+        TypeKind::Time if is_date => cast(cast(b, text), time),
+        _ => b,
+    };
+    compare_by(CmpOp::Eq, a, b, compare::adapt_member)
 }
 
 fn compare_by(op: CmpOp, a: Expr, b: Expr, adapt: fn(Expr, &Expr) -> Expr) -> Result<Expr> {

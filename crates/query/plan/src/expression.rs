@@ -1,15 +1,15 @@
 //! Expressions: syntax to typed nodes.
 
 use super::comparison::{compare_exprs, comparison};
-use super::Planner;
-use super::names::AliasRule;
-use crate::parameter::{self, Takes};
+use crate::parameter::{self, Otherwise, Takes};
+use expr::{Expr, Node, boolean_type, convert, functions, number, wide};
 use expr::aggregate::{AggregateCall, AggregateKind};
 use expr::compare::{self, CmpOp};
 use expr::error::unsupported;
 use expr::number::{ArithOp, BitOp};
-use expr::{Expr, Node, boolean_type, convert, functions, number, wide};
 use sql::ast::{self, BinaryOp, Expr as Ast, ExprId, ExprList, Name, UnaryOp};
+use super::Planner;
+use super::names::AliasRule;
 use std::borrow::Cow;
 use types::codes::*;
 use types::collation::CollationId;
@@ -380,7 +380,7 @@ impl Planner<'_> {
             }
             let (a, b) = self.two_alike(left, right, &self.text_parameter())?;
             if op == CmpOp::NullSafeEq {
-                self.note_null_safe([&a, &b]);
+                self.note_parameters([&a, &b], Otherwise::Nobody);
             }
             return self.compare_pair(op, a, b);
         }

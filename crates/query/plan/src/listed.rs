@@ -50,12 +50,6 @@ impl Planner<'_> {
             TypeKind::Time => Otherwise::Midnight,
             _ => return,
         };
-        for e in list {
-            if let Node::Param(n) = e.node
-                && let Some(known) = self.parameters.get_mut(n)
-            {
-                known.otherwise = otherwise;
-            }
-        }
+        self.note_parameters(list, otherwise);
     }
 }

@@ -1,7 +1,8 @@
 //! Predicates: IS, LIKE, BETWEEN, IN, AND, OR.
 
 use crate::comparison::compare_exprs;
-use crate::{Planner, constant, parameter};
+use crate::parameter::Otherwise;
+use crate::{Planner, parameter};
 use expr::compare::{self, CmpOp};
 use expr::{Expr, Node, boolean_type, convert, functions, list as lists, moment};
 use sql::ast::{self, Expr as Ast, ExprId, ExprList};
@@ -68,6 +69,9 @@ impl Planner<'_> {
             }
             false => [e, low, high],
         };
+        if e.ty.kind == TypeKind::Time {
+            self.note_parameters([&low, &high], Otherwise::Midnight);
+        }
         let (low, high) = (self.beside_bound(low, &e)?, self.beside_bound(high, &e)?);
         let (low, high) = (compare::beside_moment(low, &e), compare::beside_moment(high, &e));
         let (e, low, high) = compare::times_as_texts(e, low, high);

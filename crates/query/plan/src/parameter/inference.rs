@@ -9,6 +9,7 @@
 use crate::Planner;
 use crate::comparison::compare_exprs;
 use crate::expression::{case, negate};
+use super::comparison::compare_case;
 use crate::parameter::{self, Otherwise, Parameter, Takes};
 use expr::{Expr, Node};
 use expr::compare::CmpOp;
@@ -133,13 +134,13 @@ impl Planner<'_> {
         pairs.map(|(id, e)| e.map_or_else(|| self.expr_for(*id, &like, takes), Ok)).collect()
     }
 
-    /// What stands on the two sides of `<=>` is compared with NULL.
-    pub(crate) fn note_null_safe(&mut self, sides: [&Expr; 2]) {
-        for side in sides {
-            if let Node::Param(n) = side.node
+    /// Says of the parameters among these what a value counts as that is none of their type.
+    pub(crate) fn note_parameters<'e>(&mut self, among: impl IntoIterator<Item = &'e Expr>, otherwise: Otherwise) {
+        for e in among {
+            if let Node::Param(n) = e.node
                 && let Some(known) = self.parameters.get_mut(n)
             {
-                known.otherwise = Otherwise::Nobody;
+                known.otherwise = otherwise;
             }
         }
     }
@@ -197,7 +198,7 @@ impl Planner<'_> {
             let when = match &first {
                 Some(operand) => {
                     let (a, b) = json::as_texts(operand.clone(), when);
-                    compare_exprs(CmpOp::Eq, a, b)?
+                    compare_case(a, b)?
                 }
                 None => json::as_number(when),
             };

@@ -35,7 +35,7 @@ pub enum Otherwise {
     Null,
     /// One that equals nothing: beside `<=>`, or of a list that a DATE is looked for in.
     Nobody,
-    /// Of a list that a TIME is looked for in.
+    /// Of a list that a TIME is looked for in, or a bound beside one.
     Midnight,
 }
 
