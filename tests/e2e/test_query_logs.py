@@ -97,8 +97,14 @@ def test_passwords_never_appear(logging):
     run("CREATE USER u IDENTIFIED BY 'h1dden'", "ALTER USER u IDENTIFIED BY 'h1dden'", "SET PASSWORD FOR u = 'h1dden'",
         "PREPARE p FROM \"ALTER USER u IDENTIFIED BY 'h1dden'\"", "EXECUTE p",
         "CREATE SERVER s FOREIGN DATA WRAPPER mysql OPTIONS (USER 'u', PASSWORD 'h1dden')",
-        "CHANGE REPLICATION SOURCE TO SOURCE_HOST = 'h', SOURCE_PASSWORD = 'h1dden' FOR CHANNEL 'c'", "SELECT 'the end'", on=c)
+        "CHANGE REPLICATION SOURCE TO SOURCE_HOST = 'h', SOURCE_PASSWORD = 'h1dden' FOR CHANNEL 'c'",
+        "CREATE DATABASE d", "CREATE PROCEDURE d.p() BEGIN CREATE USER v IDENTIFIED BY 'h1dden'; SET PASSWORD FOR v = 'h1dden'; END",
+        "SELECT 'the end'", on=c)
     assert code_of(c, "CREATE USER v IDENTIFIED BY 'h1dden' WITH NONSENSE") == 1064
+    assert code_of(c, "SET PASSWORD FOR nobody = 'h1dden'") == 1133
+    assert code_of(c, "ALTER USER nobody IDENTIFIED BY 'h1dden'") == 1396
+    assert code_of(c, "SET @x = 1, password = 'h1dden'") == 1193
+    assert code_of(c, "CREATE EVENT e ON SCHEDULE EVERY 1 DAY DO ALTER USER v IDENTIFIED BY 'h1dden'") == 1235
     for name in ("general_log_file", "slow_query_log_file"):
         text = await_text(c, name, "SELECT 'the end'")
         assert "h1dden" not in text and "<secret>" in text

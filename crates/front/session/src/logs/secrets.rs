@@ -14,19 +14,31 @@ pub(super) fn without_secrets(parsed: &Parsed, mode: SqlMode) -> Option<Vec<u8>>
         // What it prepares has an entry of its own.
         return Some(format!("PREPARE {} FROM ...", parsed.name(*name)).into_bytes());
     }
-    let has_secret = match statement {
-        Statement::CreateUser(_) | Statement::AlterUser(_) | Statement::SetPassword(_) => true,
-        Statement::CloneInstance(_) => true,
-        Statement::Replica(ReplicaStatement::ChangeSource { .. } | ReplicaStatement::Start { .. }) => true,
-        Statement::Server(server) => !matches!(server.verb, ServerVerb::Drop { .. }),
-        _ => false,
+    let sort = match statement {
+        Statement::SetPassword(_) => Sort::SetPassword,
+        Statement::CreateUser(_) | Statement::AlterUser(_) | Statement::CloneInstance(_) => Sort::Secret,
+        Statement::Replica(ReplicaStatement::ChangeSource { .. } | ReplicaStatement::Start { .. }) => Sort::Secret,
+        Statement::Server(server) if !matches!(server.verb, ServerVerb::Drop { .. }) => Sort::Secret,
+        Statement::CreateRoutine(_) | Statement::Set(_) | Statement::Unsupported(_) => Sort::Any,
+        _ => return None,
     };
-    has_secret.then(|| hide(parsed.source(), mode, matches!(statement, Statement::SetPassword(_))))
+    Some(hide(parsed.source(), mode, sort))
 }
 
-/// Puts a word in the place of each string that may be a password: what follows BY, AS, REPLACE, or a word that ends in PASSWORD.
-/// `assigns`: what follows `=` and TO is one, too.
-fn hide(source: &[u8], mode: SqlMode, assigns: bool) -> Vec<u8> {
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sort {
+    /// It has passwords behind words that say so.
+    Secret,
+    /// It assigns one.
+    SetPassword,
+    /// It may have statements of all sorts in it, or none.
+    Any,
+}
+
+/// Puts a word in the place of each string that may be a password: what follows BY, AS, REPLACE, or a word that ends in PASSWORD;
+/// where one is assigned, what follows `=` and TO.
+fn hide(source: &[u8], mode: SqlMode, sort: Sort) -> Vec<u8> {
+    let (mut tells, mut assigns) = (sort != Sort::Any, sort == Sort::SetPassword);
     let (mut out, mut from) = (Vec::new(), 0);
     let mut lexer = Lexer::new(source, mode);
     // Before the token at hand, `=` aside.
@@ -40,7 +52,7 @@ fn hide(source: &[u8], mode: SqlMode, assigns: bool) -> Vec<u8> {
             Tok::Str | Tok::NationalStr | Tok::Hex => {
                 let upper = word.to_ascii_uppercase();
                 let names_it = [&b"BY"[..], b"AS", b"REPLACE"].contains(&&upper[..]) || upper.ends_with(b"PASSWORD");
-                if names_it || assigns && (equals || upper == b"TO") {
+                if tells && names_it || assigns && (equals || upper == b"TO") {
                     out.extend_from_slice(&source[from..token.start as usize]);
                     out.extend_from_slice(SECRET);
                     from = token.end as usize;
@@ -48,12 +60,23 @@ fn hide(source: &[u8], mode: SqlMode, assigns: bool) -> Vec<u8> {
                 (word, equals) = (b"", false);
             }
             Tok::Eq | Tok::Assign => equals = true,
-            Tok::Word => (word, equals) = (text, false),
+            Tok::Word => {
+                (word, equals) = (text, false);
+                if sort == Sort::Any && is_telling(text) {
+                    (tells, assigns) = (true, assigns || text.eq_ignore_ascii_case(b"PASSWORD"));
+                }
+            }
+            // The next statement of a program.
+            Tok::Semicolon if sort == Sort::Any => (word, tells, assigns) = (b"", false, false),
             _ => (word, equals) = (b"", false),
         }
     }
     out.extend_from_slice(&source[from..]);
     out
+}
+
+fn is_telling(word: &[u8]) -> bool {
+    word.eq_ignore_ascii_case(b"IDENTIFIED") || word.to_ascii_uppercase().ends_with(b"PASSWORD")
 }
 
 fn text_of(source: &[u8], token: Token) -> &[u8] {
@@ -133,6 +156,9 @@ mod tests {
             "ALTER SERVER s OPTIONS (PASSWORD 'hidden')",
             "CLONE INSTANCE FROM 'u'@'h':3306 IDENTIFIED BY 'hidden'",
             "PREPARE p FROM 'CREATE USER a IDENTIFIED BY \"hidden\"'",
+            "CREATE PROCEDURE p() CREATE USER a IDENTIFIED BY 'hidden'",
+            "CREATE PROCEDURE p() BEGIN SET PASSWORD FOR a = 'hidden'; SELECT 'x' AS 'seen'; ALTER USER a IDENTIFIED BY 'hidden'; END",
+            "SET @x = 'seen', password = 'hidden'",
         ] {
             let shown = shown(text);
             assert!(!shown.contains("hidden"), "{shown}");
