@@ -122,7 +122,6 @@ start transaction read only;
 drop view if exists nope;
 rollback;
 start transaction read only;
-create database answers;
 rollback;
 start transaction read only;
 rollback;

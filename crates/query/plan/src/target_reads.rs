@@ -32,11 +32,18 @@ impl Planner<'_> {
         let sources = &self.current_block().sources;
         let target = sources.iter().find(|s| s.slot == slot).expect("it is one of the block");
         let Some(id) = target.table.as_ref().map(|t| t.id) else { return Ok(()) };
-        self.refuse_reads(id, &target.name, target.view_named(), verb)
+        self.refuse_reads(id, &target.name, target.view_named(), (verb, 0))
     }
 
-    /// The same of the table of that id, which the statement calls `name`, through the view `through` if any.
-    pub(super) fn refuse_reads(&self, id: u64, name: &str, through: Option<u64>, verb: &str) -> Result<()> {
+    /// The same of the table of that id, which the statement calls `name`, through the view `through` if any. `first`: the first
+    /// subquery that counts.
+    pub(super) fn refuse_reads(
+        &self,
+        id: u64,
+        name: &str,
+        through: Option<u64>,
+        (verb, first): (&str, usize),
+    ) -> Result<()> {
         // DELETE may join a view of what it deletes from.
         let is_beside =
             |v: &NamedView| v.outermost && (verb == "DELETE" || through == Some(v.table.id) && v.alias == name);
@@ -46,7 +53,7 @@ impl Planner<'_> {
             let is_own = through == Some(view.table.id);
             return Err(if is_own { own() } else { types::err!(1443, view.alias, verb, name) });
         }
-        let kept = |at: usize| self.kept_subqueries.iter().any(|range| range.contains(&at));
+        let kept = |at: usize| at < first || self.kept_subqueries.iter().any(|range| range.contains(&at));
         let mut planned = self.subqueries.iter().enumerate().filter(|(at, _)| !kept(*at));
         let read = planned.find_map(|(_, q)| read_of(&q.plan, id)).map(|scan| (scan.view, &scan.alias));
         let mut aside = self.aside.iter().filter(|(at, _)| !kept(*at)).flat_map(|(_, aside)| &aside.block.sources);
