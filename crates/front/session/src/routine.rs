@@ -8,7 +8,7 @@ use catalog::RoutineKind;
 use catalog::routine::{Parameter, ParameterMode, Routine, RoutineAccess, RoutineChange};
 use expr::Env;
 use run::program::columns_of;
-use sql::ast::{self, AlterRoutine, Characteristics, CreateRoutine, DataAccess, Parsed};
+use sql::ast::{self, AlterRoutine, Characteristics, CreateRoutine, DataAccess, Parsed, SetItem, Statement};
 use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
 use types::codes::*;
@@ -31,7 +31,7 @@ fn access_of(access: DataAccess) -> RoutineAccess {
 }
 
 impl Session {
-    /// Errors 1044, 1049, 1304 and those of the types of parameters and variables.
+    /// Errors 1044, 1049, 1193, 1304 and those of the types of parameters and variables.
     pub(crate) fn create_routine(&mut self, parsed: &Parsed, create: &CreateRoutine) -> Result<()> {
         if let Some(language) = create.characteristics.language {
             return Err(err!(
@@ -41,6 +41,10 @@ impl Session {
         }
         let (schema, name) = self.object(parsed, create.name)?;
         self.need_in(Action::CreateRoutine, &schema)?;
+        if schema != "mysql" {
+            self.refuse_system_schema(&schema)?;
+        }
+        self.check_variables(create)?;
         if create.function && !create.program.code.iter().any(|op| matches!(op, ast::Op::Return(_))) {
             return Err(err!(ER_SP_NORETURN, format!("{schema}.{name}")));
         }
@@ -98,6 +102,27 @@ impl Session {
             }
             made => made,
         }
+    }
+
+    /// Error 1193 for system variables that there are not, set or read anywhere in the body.
+    fn check_variables(&self, create: &CreateRoutine) -> Result<()> {
+        let globals = self.server.globals.load();
+        for part in &create.program.parts {
+            // Names with a part in front may be those of a component's variables, or of key caches.
+            let mut named: Vec<&str> = Vec::new();
+            if let Statement::Set(items) = &part.statement {
+                named.extend(items.iter().filter_map(|item| match item {
+                    SetItem::SystemVar { base: None, name, .. } => Some(part.name(*name)),
+                    _ => None,
+                }));
+            }
+            named.extend(part.exprs().iter().filter_map(|e| match e {
+                ast::Expr::SystemVar { base: None, name, .. } => Some(part.name(*name)),
+                _ => None,
+            }));
+            named.into_iter().try_for_each(|name| globals.lookup(name).map(drop))?;
+        }
+        Ok(())
     }
 
     /// Errors 1305, 1370.

@@ -233,7 +233,7 @@ impl Ddl<'_> {
         self.catch_up();
         match self.version().schema(schema) {
             None => Err(err!(ER_BAD_DB_ERROR, schema)),
-            Some(s) if s.is_system() => Err(err!(ER_DBACCESS_DENIED_ERROR, "", "", schema)),
+            Some(s) if s.is_system() && schema != "mysql" => Err(err!(ER_DBACCESS_DENIED_ERROR, "", "", schema)),
             Some(_) => Ok(()),
         }
     }

@@ -267,10 +267,10 @@ impl Parser<'_> {
             Kw::RETURN => {
                 let start = self.tok.start as usize;
                 self.bump();
+                let value = self.value_part()?;
                 if !self.builder().is_function() {
                     return Err(ParseError::at(err!(ER_SP_BADRETURN), start));
                 }
-                let value = self.value_part()?;
                 self.builder().emit(Op::Return(value));
                 Ok(())
             }
@@ -436,6 +436,9 @@ impl Parser<'_> {
             S::Unsupported(Unsupported { command: "create_trigger", .. }) => {
                 return nested("create", "TRIGGER", ER_SP_NO_RECURSIVE_CREATE);
             }
+            S::Unsupported(Unsupported { command: "create_event", .. }) => {
+                return Err(ParseError::at(err!(ER_EVENT_RECURSION_FORBIDDEN), start as usize));
+            }
             S::AlterRoutine(a) => {
                 return nested("drop or alter", if a.function { "FUNCTION" } else { "PROCEDURE" }, ER_SP_NO_DROP_SP);
             }
@@ -451,13 +454,13 @@ impl Parser<'_> {
             S::LoadData(_) => return not_allowed("LOAD DATA"),
             S::CreateView(v) if v.alter => return not_allowed("ALTER VIEW"),
             S::Handler(_) => return not_allowed("HANDLER"),
+            S::Help(_) => return not_allowed("HELP"),
+            S::TableMaintenance(m) if m.verb == MaintenanceVerb::Check => return not_allowed("CHECK"),
             S::Query(query) if part[*query].into.is_none() => Some(Forbidden::ResultSet),
             S::Query(_) | S::Insert(_) | S::Update(_) | S::Delete(_) | S::Do(_) | S::Call { .. } => None,
             S::Signal(_) | S::GetDiagnostics(_) | S::Kill { .. } => None,
             S::Prepare { .. } | S::Execute { .. } | S::Deallocate(_) => Some(Forbidden::DynamicSql),
-            S::Show(_) | S::Explain(_) | S::DescribeTable { .. } | S::TableMaintenance(_) | S::Help(_) => {
-                Some(Forbidden::ResultSet)
-            }
+            S::Show(_) | S::Explain(_) | S::DescribeTable { .. } | S::TableMaintenance(_) => Some(Forbidden::ResultSet),
             S::Set(items) => {
                 let sets = |item: &SetItem| match item {
                     // Its text is not the part's yet.
