@@ -253,6 +253,10 @@ impl Host for Calling<'_> {
     fn row_count(&self) -> i64 {
         self.session.state.row_count
     }
+
+    fn set_row_count(&mut self, rows: i64) {
+        self.session.state.row_count = rows;
+    }
 }
 
 impl Calling<'_> {

@@ -26,6 +26,9 @@ fn declared(column: &Column) -> String {
 /// The statement that makes the routine, as SHOW CREATE and the binary log have it.
 pub fn create_text(routine: &Routine, if_not_exists: bool) -> String {
     let (user, host) = routine.definer.rsplit_once('@').unwrap_or((&routine.definer, ""));
+    // As its own text is quoted.
+    let ansi = SqlMode(routine.sql_mode).has(SqlMode::ANSI_QUOTES);
+    let quote_name = |name: &str| if ansi { format!("\"{}\"", name.replace('"', "\"\"")) } else { quote_name(name) };
     let definer = format!("{}@{}", quote_name(user), quote_name(host));
     let exists = if if_not_exists { "IF NOT EXISTS " } else { "" };
     let (kind, name) = (routine.kind.word(), quote_name(&routine.name));

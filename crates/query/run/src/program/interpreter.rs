@@ -381,7 +381,9 @@ impl<'h, H: Host> Interpreter<'h, H> {
             }
             Statement::Do(_) => {
                 self.ready(part, compiled, None)?;
-                self.values(part).map(drop)
+                self.values(part)?;
+                self.host.set_row_count(0);
+                Ok(())
             }
             Statement::Set(items) => self.set(compiled, part, parsed, &items[0]),
             Statement::Call { name, args } => {
@@ -429,6 +431,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
                 let (value, ty) = self.value(part)?;
                 let (_, env) = self.host.parts();
                 env.set_user_variable(parsed.name(*name), value, variable_type(&ty));
+                self.host.set_row_count(0);
                 Ok(())
             }
             SetItem::SystemVar { value: Some(value), .. } if !matches!(parsed[*value], Expr::String { .. }) => {
@@ -518,7 +521,9 @@ impl<'h, H: Host> Interpreter<'h, H> {
         self.ready(part, compiled, None)?;
         let plan = self.plans.plans[part as usize].as_mut().expect("planned above");
         let mut open = OpenCursor::default();
+        let rows = self.host.row_count();
         self.host.query(plan, &self.locals, &mut open)?;
+        self.host.set_row_count(rows);
         *self.cursor(number) = Some(open);
         Ok(())
     }

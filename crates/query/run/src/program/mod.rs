@@ -68,4 +68,6 @@ pub trait Host {
     /// Another condition, counted.
     fn add_condition(&mut self, condition: Condition);
     fn row_count(&self) -> i64;
+
+    fn set_row_count(&mut self, rows: i64);
 }
