@@ -480,6 +480,7 @@ impl InsertStatement {
                             return Err(e);
                         }
                         undo_row(savepoint, &mut run.tx.borrow_mut())?;
+                        p.give_back();
                         run.warn(e.code, e.message);
                         p.refused += 1;
                         return Ok(());
