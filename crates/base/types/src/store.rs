@@ -301,6 +301,13 @@ fn to_bit<'a>(value: Value<'a>, column: &DataType, context: &StoreContext<'_>) -
             (digits.iter().take(8).fold(0, |v, b| v << 8 | *b as u64), digits.len() <= 8)
         }
         Value::Int(v) => (*v as u64, true),
+        // A number with a sign is out of the range of what has none, and then one that is too large for the bits may be too long.
+        Value::Decimal(d) => match (d.is_negative(), d.round(0).to_u64()) {
+            (true, _) => return context.out_of_range(Value::UInt(0)),
+            (_, Ok(v)) => (v, true),
+            (_, Err(_)) => return context.out_of_range(Value::UInt(most)),
+        },
+        Value::Double(d) => (*d as i64 as u64, true),
         other => {
             let v = other.to_integer();
             (v as u64, v >= 0)

@@ -181,6 +181,14 @@ pub fn integer_of_decimal(d: &Decimal, run: &dyn Execution) -> i64 {
     n
 }
 
+/// The nearest unsigned BIGINT of a number that has no sign: 1292 is warned of where that is out of its range.
+fn unsigned_of_decimal(d: &Decimal, run: &Run<'_>) -> u64 {
+    d.round(0).to_u64().unwrap_or_else(|_| {
+        run.push_warning(err!(ER_TRUNCATED_WRONG_VALUE, "DECIMAL", d));
+        u64::MAX
+    })
+}
+
 /// Date checks of values that are computed, not stored: zeros are let in.
 pub const LENIENT: SqlMode = SqlMode::NONE;
 
@@ -505,6 +513,7 @@ fn cast_to_integer<'a>(v: &Value<'_>, unsigned: bool, run: &dyn Execution) -> Va
             Value::Bytes(_) => Value::UInt(bits64(v, run)),
             Value::Double(d) if *d < 0.0 => Value::UInt(v.to_i64() as u64),
             Value::Decimal(d) if d.is_negative() => Value::UInt(v.to_i64() as u64),
+            Value::Decimal(d) => Value::UInt(unsigned_of_decimal(d, run)),
             // By way of a signed integer.
             Value::Double(d) => Value::UInt(d.round_ties_even().min(i64::MAX as f64) as i64 as u64),
             v => Value::UInt(v.to_u64()),
@@ -580,6 +589,10 @@ pub fn widen<'a>(v: Value<'a>, from: &DataType, to: &DataType, run: &dyn Executi
 pub fn keep<'a>(v: Value<'a>, from: &DataType, to: &DataType, run: &dyn Execution) -> Result<Value<'a>> {
     let is_number = matches!(from.kind, TypeKind::Year | TypeKind::Bit);
     let v = match v {
+        // A TEXT takes a year's digits, a VARCHAR its number.
+        Value::Int(_) | Value::UInt(_) if from.kind == TypeKind::Year && to.kind.is_blob() => {
+            Value::Bytes(transcode(Cow::Owned(format!("{:04}", v.to_u64()).into_bytes()), &type_of(&v), to))
+        }
         Value::Int(_) | Value::UInt(_) if is_number && is_string(to.kind) => {
             Value::Bytes(transcode(Cow::Owned(v.to_u64().to_string().into_bytes()), &type_of(&v), to))
         }
