@@ -19,7 +19,7 @@ pub static FUNCTIONS: &[Function] = &[
     volatile(f("random_bytes", 1, 1, Rule::Binary(1024), random_bytes)),
     f("compress", 1, 1, Rule::ByLength, compress),
     f("uncompress", 1, 1, Rule::Binary(u32::MAX), uncompress),
-    f("uncompressed_length", 1, 1, Rule::Int(10), uncompressed_length),
+    f("uncompressed_length", 1, 1, Rule::Int(11), uncompressed_length),
     f("statement_digest_text", 1, 1, Rule::JsonText, |a| {
         Ok(statement(&a)?.map_or(Value::Null, |s| bytes(s.into_bytes())))
     }),

@@ -44,13 +44,13 @@ pub static FUNCTIONS: &[Function] = &[
     f("from_days", 1, 1, Rule::Date, |a| {
         Ok(a.int(0)?.map_or(Value::Null, |n| Value::Date(Date::from_days(n.clamp(0, u32::MAX as i64) as u32))))
     }),
-    f("to_seconds", 1, 1, Rule::Int(12), |a| {
+    f("to_seconds", 1, 1, Rule::Int(21), |a| {
         Ok(real_moment(&a, 0, NO_MOMENT)?
             .map_or(Value::Null, |t| Value::Int(t.date().to_days() as i64 * 86_400 + t.time().0 / 1_000_000)))
     }),
-    f("hour", 1, 1, Rule::Int(3), |a| on_time(a, |t| Value::Int(t.hours() as i64))),
-    f("minute", 1, 1, Rule::Int(2), |a| on_time(a, |t| Value::Int(t.minutes() as i64))),
-    f("second", 1, 1, Rule::Int(2), |a| on_time(a, |t| Value::Int(t.seconds() as i64))),
+    f("hour", 1, 1, Rule::Int(4), |a| on_time(a, |t| Value::Int(t.hours() as i64))),
+    f("minute", 1, 1, Rule::Int(3), |a| on_time(a, |t| Value::Int(t.minutes() as i64))),
+    f("second", 1, 1, Rule::Int(3), |a| on_time(a, |t| Value::Int(t.seconds() as i64))),
     f("microsecond", 1, 1, Rule::Int(21), |a| on_time(a, |t| Value::Int(t.micros() as i64))),
     f("time_to_sec", 1, 1, Rule::Int(10), |a| on_time(a, |t| Value::Int(t.0 / 1_000_000))),
     f("sec_to_time", 1, 1, Rule::TimeOf, |a| {
@@ -65,7 +65,7 @@ pub static FUNCTIONS: &[Function] = &[
     }),
     f("maketime", 3, 3, Rule::TimeOf, maketime),
     f("makedate", 2, 2, Rule::Date, makedate),
-    f("datediff", 2, 2, Rule::Int(7), |a| {
+    f("datediff", 2, 2, Rule::Int(9), |a| {
         let (x, y) = (real_moment(&a, 0, NO_DATE)?, real_moment(&a, 1, NO_DATE)?);
         let (Some(x), Some(y)) = (x, y) else { return Ok(Value::Null) };
         Ok(Value::Int(x.date().to_days() as i64 - y.date().to_days() as i64))
@@ -79,7 +79,7 @@ pub static FUNCTIONS: &[Function] = &[
     f("from_unixtime", 1, 2, Rule::Moment, from_unixtime),
     f("str_to_date", 2, 2, Rule::ByFormat, super::parse_date::str_to_date),
     f("convert_tz", 3, 3, Rule::Moment, convert_tz),
-    f("period_add", 2, 2, Rule::Int(6), |a| {
+    f("period_add", 2, 2, Rule::Int(21), |a| {
         let (Some(p), Some(n)) = (a.int(0)?, a.int(1)?) else { return Ok(Value::Null) };
         let months = period_months(&a, p)?.wrapping_add(n);
         if months == 0 {
@@ -89,7 +89,7 @@ pub static FUNCTIONS: &[Function] = &[
         let year = if (0..100).contains(&year) { types::temporal::parse::full_year(year as u32) as i64 } else { year };
         Ok(Value::Int(year.wrapping_mul(100).wrapping_add(months % 12 + 1)))
     }),
-    f("period_diff", 2, 2, Rule::Int(6), |a| {
+    f("period_diff", 2, 2, Rule::Int(21), |a| {
         let (Some(p), Some(q)) = (a.int(0)?, a.int(1)?) else { return Ok(Value::Null) };
         Ok(Value::Int(period_months(&a, p)?.wrapping_sub(period_months(&a, q)?)))
     }),
@@ -183,7 +183,8 @@ pub fn extract(e: Expr, unit: ast::IntervalUnit) -> Expr {
     let length = match unit {
         U::Year | U::MinuteSecond => 5,
         U::YearMonth => 7,
-        U::Quarter | U::Month | U::Week | U::Day | U::Hour | U::Minute | U::Second => 3,
+        U::Quarter | U::Month | U::Week | U::Day | U::Minute | U::Second => 3,
+        U::Hour => 4,
         U::DayHour | U::HourMinute => 6,
         U::DayMinute | U::HourSecond => 8,
         U::DaySecond => 10,
