@@ -2,11 +2,18 @@
 
 use crate::command::Session;
 use sql::ast::{ExplainTarget, ObjectName, Parsed, Statement, TableId, TableRef};
+use types::codes::*;
 use types::{Result, SqlError, err};
 
 /// Errors of privileges, which come before all.
-const DENIALS: [u16; 5] = [1044, 1045, 1142, 1143, 1227];
-const NO_DATABASE: u16 = 1046;
+const DENIALS: [u16; 5] = [
+    ER_DBACCESS_DENIED_ERROR,
+    ER_ACCESS_DENIED_ERROR,
+    ER_TABLEACCESS_DENIED_ERROR,
+    ER_COLUMNACCESS_DENIED_ERROR,
+    ER_SPECIFIC_ACCESS_DENIED_ERROR,
+];
+const NO_DATABASE: u16 = ER_NO_DB_ERROR;
 
 impl Session {
     /// Error 1792 in a transaction that is READ ONLY.
@@ -18,7 +25,7 @@ impl Session {
                 next.unwrap_or(self.state.vars.hot().read_only)
             }
         };
-        if read_only { Err(err!(1792)) } else { Ok(()) }
+        if read_only { Err(err!(ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION)) } else { Ok(()) }
     }
 
     /// The error of a statement that could not be planned. MySQL refuses to open a table for writing before it knows whether there is

@@ -1,7 +1,7 @@
 //! Comparison operators, and which collation a comparison uses.
 
-use crate::{Execution, charset};
 use super::{Expr, Node, convert, functions, moment};
+use crate::{Execution, charset};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use types::codes::*;
@@ -379,7 +379,7 @@ pub fn check_temporal(
         warnings.push((ER_TRUNCATED_WRONG_VALUE, format!("Truncated incorrect {form} value: '{shown}'")));
     }
     if reading == Reading::Day && kind == TypeKind::Date && parsed.value != parsed.value.date().at_midnight() {
-        warnings.push((1292, format!("Truncated incorrect date value: '{shown}'")));
+        warnings.push((ER_TRUNCATED_WRONG_VALUE, format!("Truncated incorrect date value: '{shown}'")));
     }
     warnings.extend(parsed.delimiter.map(|d| d.warning(text, 1)));
     Ok(warnings)

@@ -182,7 +182,7 @@ pub fn integer_of_decimal(d: &Decimal, run: &dyn Execution) -> i64 {
 }
 
 /// The nearest unsigned BIGINT of a number that has no sign: 1292 is warned of where that is out of its range.
-fn unsigned_of_decimal(d: &Decimal, run: &Run<'_>) -> u64 {
+fn unsigned_of_decimal(d: &Decimal, run: &dyn Execution) -> u64 {
     d.round(0).to_u64().unwrap_or_else(|_| {
         run.push_warning(err!(ER_TRUNCATED_WRONG_VALUE, "DECIMAL", d));
         u64::MAX

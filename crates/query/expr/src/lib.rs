@@ -27,6 +27,7 @@ pub mod functions;
 pub mod integer;
 pub mod key;
 pub mod list;
+pub mod moment;
 mod node;
 pub mod number;
 pub mod print;

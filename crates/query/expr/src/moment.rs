@@ -5,10 +5,11 @@
 
 use super::compare::is_string;
 use super::{Expr, Node, convert, functions};
-use crate::run::Run;
+use crate::Execution;
 use functions::{Rule, f};
+use types::codes::*;
 use types::temporal::parse::{self, Problem};
-use types::{DataType, Date, DateTime, Result, SqlMode, Time, TypeKind, Value};
+use types::{DataType, Date, DateTime, Result, SqlMode, Time, TypeKind, Value, err};
 
 /// Characters of the longest moment.
 const MOMENT_TEXT_MAX: u32 = 26;
@@ -25,19 +26,19 @@ enum Form {
 }
 
 /// The moment of a text. `None`, with warning 1292: it is none, or a zero date that `sql_mode` does not let in.
-fn read(text: &[u8], form: Form, run: &Run<'_>) -> Option<DateTime> {
-    let mode = SqlMode(run.sql_mode.0 | run.sql_mode.0 & SqlMode::TIME_TRUNCATE_FRACTIONAL.0);
+fn read(text: &[u8], form: Form, run: &dyn Execution) -> Option<DateTime> {
+    let mode = SqlMode(run.evaluation().sql_mode.0 | run.evaluation().sql_mode.0 & SqlMode::TIME_TRUNCATE_FRACTIONAL.0);
     let parsed = parse::parse_datetime(text, mode);
     // Texts that name a zone, or separate their parts in a deprecated way, are rare.
     if parsed.is_some_and(|p| p.zoned || p.delimiter.is_some()) {
         let v = Value::Bytes(text.into());
-        return convert::datetime_in(&v, run.sql_mode, run).map(|t| of_day(t, form));
+        return convert::datetime_in(&v, run.evaluation().sql_mode, run).map(|t| of_day(t, form));
     }
-    let is_refused = |t: DateTime| t == DateTime::ZERO && run.sql_mode.has(SqlMode::NO_ZERO_DATE);
+    let is_refused = |t: DateTime| t == DateTime::ZERO && run.evaluation().sql_mode.has(SqlMode::NO_ZERO_DATE);
     let is_sound = parsed.is_some_and(|p| p.problem == Problem::None && !is_refused(p.value));
     if !is_sound {
         let name = if form == Form::DateTime { "datetime" } else { "date" };
-        run.warn(1292, format!("Truncated incorrect {name} value: '{}'", String::from_utf8_lossy(text)));
+        run.push_warning(err!(ER_TRUNCATED_WRONG_VALUE, name, String::from_utf8_lossy(text)));
     }
     parsed.map(|p| p.value).filter(|t| !is_refused(*t)).map(|t| of_day(t, form))
 }
@@ -56,7 +57,7 @@ static MOMENT: functions::Function = f("moment", 1, 1, Rule::First, |a| {
     let v = a.value(0)?;
     match v {
         Value::Bytes(_) | Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_) => {
-            Ok(Value::DateTime(convert::datetime_in(&v, a.run.sql_mode, a.run).unwrap_or(DateTime::ZERO)))
+            Ok(Value::DateTime(convert::datetime_in(&v, a.run.evaluation().sql_mode, a.run).unwrap_or(DateTime::ZERO)))
         }
         v => Ok(v),
     }
@@ -103,7 +104,7 @@ pub fn beside(e: Expr, other: &Expr) -> Expr {
 }
 
 /// The last function's argument where its first one is NULL, though what it was made of is not.
-fn time_or(a: &functions::Args<'_, '_>, otherwise: Time) -> Result<Value<'static>> {
+fn time_or(a: &functions::Args<'_>, otherwise: Time) -> Result<Value<'static>> {
     let time = a.value(0)?;
     let otherwise = if time.is_null() && !a.value(1)?.is_null() { Value::Time(otherwise) } else { Value::Null };
     Ok(if time.is_null() { otherwise } else { time.into_owned() })

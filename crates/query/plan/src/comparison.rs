@@ -5,7 +5,7 @@ use expr::{Expr, Node, boolean_type, convert, functions, wide};
 use sql::ast::BinaryOp;
 use types::codes::*;
 use types::collation::CollationId;
-use types::{DataType, Date, DateTime, Result, SqlError, TypeKind, Value};
+use types::{DataType, Date, DateTime, Result, TypeKind, Value, err};
 
 /// Characters of the longest moment.
 const MOMENT_TEXT_MAX: u32 = 26;

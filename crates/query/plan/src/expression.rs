@@ -1,15 +1,15 @@
 //! Expressions: syntax to typed nodes.
 
+use super::Planner;
 use super::comparison::{compare_exprs, comparison};
+use super::names::AliasRule;
 use crate::parameter::{self, Otherwise, Takes};
-use expr::{Expr, Node, boolean_type, convert, functions, number, wide};
 use expr::aggregate::{AggregateCall, AggregateKind};
 use expr::compare::{self, CmpOp};
 use expr::error::unsupported;
 use expr::number::{ArithOp, BitOp};
+use expr::{Expr, Node, boolean_type, convert, functions, number, wide};
 use sql::ast::{self, BinaryOp, Expr as Ast, ExprId, ExprList, Name, UnaryOp};
-use super::Planner;
-use super::names::AliasRule;
 use std::borrow::Cow;
 use types::codes::*;
 use types::collation::CollationId;

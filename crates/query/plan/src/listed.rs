@@ -1,8 +1,8 @@
 //! The values of IN beside the operand that is looked for among them.
 
 use super::{Planner, constant};
-use crate::expr::{Expr, Node, compare, moment};
 use crate::parameter::Otherwise;
+use expr::{Expr, Node, compare, moment};
 use types::{Result, TypeKind};
 
 impl Planner<'_> {

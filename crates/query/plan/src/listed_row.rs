@@ -3,9 +3,10 @@
 
 use super::Planner;
 use super::comparison::compare_members;
-use crate::expr::compare::CmpOp;
-use crate::expr::{Expr, Node, boolean_type, convert, moment};
-use types::{CollationId, DataType, Decimal, Result, SqlError, TypeKind};
+use expr::compare::CmpOp;
+use expr::{Expr, Node, boolean_type, convert, moment};
+use types::codes::*;
+use types::{CollationId, DataType, Decimal, Result, TypeKind, err};
 
 const DOCUMENT_IN_ROW: &str =
     "This version of MySQL doesn't yet support 'comparison of JSON within a ROW in the IN operator'";
@@ -18,7 +19,7 @@ impl Planner<'_> {
     /// 1241, 1267, 1292, 1525.
     pub(super) fn listed_row(&mut self, a: Vec<Expr>, b: Vec<Expr>, alone: bool) -> Result<Expr> {
         if a.len() != b.len() {
-            return Err(SqlError::new(1241, format!("Operand should contain {} column(s)", a.len())));
+            return Err(err!(ER_OPERAND_COLUMNS, a.len()));
         }
         let nullable = a.iter().chain(&b).any(|e| e.ty.nullable);
         if alone {
@@ -40,8 +41,8 @@ impl Planner<'_> {
     fn listed_member(&mut self, left: &Expr, e: Expr) -> Result<Expr> {
         use TypeKind as K;
         let is_document = [left, &e].iter().any(|e| e.ty.kind == K::Json);
-        if is_document && !self.literal_warnings.iter().any(|(code, _)| *code == 1235) {
-            self.literal_warnings.push((1235, DOCUMENT_IN_ROW.to_string()));
+        if is_document && !self.literal_warnings.iter().any(|(code, _)| *code == ER_NOT_SUPPORTED_YET) {
+            self.literal_warnings.push((ER_NOT_SUPPORTED_YET, DOCUMENT_IN_ROW.to_string()));
         }
         // Of a decimal literal that was lifted nothing is known but that it is not NULL.
         let kind = if e.ty.kind == K::Null && !e.ty.nullable { K::Decimal } else { e.ty.kind };

@@ -8,7 +8,8 @@ use super::views::parsed_query;
 use catalog::{Table, ViewAlgorithm};
 use sql::ast::{Expr as Ast, Parsed, QueryBody, QueryId, SelectItem, Statement, TableId, TableRef};
 use std::sync::Arc;
-use types::{Result, SqlError};
+use types::codes::*;
+use types::{Result, err};
 
 /// A view that the statement itself names.
 pub(super) struct NamedView {
@@ -47,11 +48,11 @@ impl Planner<'_> {
         // DELETE may join a view of what it deletes from.
         let is_beside =
             |v: &NamedView| v.outermost && (verb == "DELETE" || through == Some(v.table.id) && v.alias == name);
-        let own = || SqlError::new(1093, format!("You can't specify target table '{name}' for update in FROM clause"));
+        let own = || err!(ER_UPDATE_TABLE_USED, name);
         let mut views = self.named_views.iter().filter(|v| v.derived == 0 && !is_beside(v));
         if let Some(view) = views.find(|v| self.view_reads(&v.table, id, v.outermost)) {
             let is_own = through == Some(view.table.id);
-            return Err(if is_own { own() } else { types::err!(1443, view.alias, verb, name) });
+            return Err(if is_own { own() } else { err!(ER_VIEW_PREVENT_UPDATE, view.alias, verb, name) });
         }
         let kept = |at: usize| at < first || self.kept_subqueries.iter().any(|range| range.contains(&at));
         let mut planned = self.subqueries.iter().enumerate().filter(|(at, _)| !kept(*at));
@@ -65,7 +66,7 @@ impl Planner<'_> {
             return Err(own());
         }
         let shown = if read_through.is_some() { alias } else { name };
-        Err(types::err!(1443, shown, verb, name))
+        Err(err!(ER_VIEW_PREVENT_UPDATE, shown, verb, name))
     }
 
     /// Does MySQL merge the view, and does its query read the table, at any depth? `joined`: the tables in FROM of the view are joined

@@ -427,6 +427,7 @@ error_table! {
     ER_CANT_CHANGE_TX_CHARACTERISTICS = 1568, "25001", "Transaction characteristics can't be changed while a transaction is in progress";
     ER_DUP_ENTRY_AUTOINCREMENT_CASE = 1569, "HY000", "ALTER TABLE causes auto_increment resequencing, resulting in duplicate entry '%-.192s' for key '%-.192s'";
     ER_BASE64_DECODE_ERROR = 1575, "HY000", "Decoding of base64 string failed";
+    ER_EVENT_RECURSION_FORBIDDEN = 1576, "HY000", "Recursion of EVENT DDL statements is forbidden when body is present";
     ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT = 1582, "42000", "Incorrect parameter count in the call to native function '%-.192s'";
     ER_WRONG_PARAMETERS_TO_NATIVE_FCT = 1583, "42000", "Incorrect parameters in the call to native function '%-.192s'";
     ER_WRONG_PARAMETERS_TO_STORED_FCT = 1584, "42000", "Incorrect parameters in the call to stored function %-.192s";

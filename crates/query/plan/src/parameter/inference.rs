@@ -7,14 +7,12 @@
 //! see [`super`].
 
 use crate::Planner;
-use crate::comparison::compare_exprs;
+use crate::comparison::compare_case;
 use crate::expression::{case, negate};
-use super::comparison::compare_case;
 use crate::parameter::{self, Otherwise, Parameter, Takes};
-use expr::{Expr, Node};
-use expr::compare::CmpOp;
 use expr::functions::json;
 use expr::functions::parameters::arguments_of;
+use expr::{Expr, Node};
 use sql::ast::{BinaryOp, Builtin, Expr as Ast, ExprId, ExprList, IntervalUnit, UnaryOp};
 use types::{DataType, Result, TypeKind};
 
