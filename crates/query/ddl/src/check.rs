@@ -179,8 +179,8 @@ impl fmt::Display for DataReport {
         }
         write!(
             f,
-            "{} tables, {} trees, {} pages allocated, {} of them leaked by crashes, {} undo records, {} open transactions, {} of \
-             them prepared: {} problems",
+            "{} tables, {} trees, {} pages allocated, {} of them leaked by crashes, {} undo records, {} open \
+             transactions, {} of them prepared: {} problems",
             self.tables,
             engine.trees.len(),
             engine.pages_allocated,

@@ -1,6 +1,6 @@
 //! Trees that are built beside writers have, in the end, what the writers have left, however their steps come in between: random
 //! statements of three transactions that commit, roll back, and stay open across any step of the build. A failing case names its seed:
-//! `CLEARWAY_SEED=n cargo test -p exec --test online` runs that one alone.
+//! `CLEARWAY_SEED=n cargo test -p ddl --test online` runs that one alone.
 
 #[path = "../../run/tests/common/mod.rs"]
 mod common;

@@ -1,5 +1,5 @@
-//! Random queries give the same rows under every hint that changes their plan, with none, and with memory for a row or two. A failing case names its seed:
-//! `CLEARWAY_SEED=n cargo test -p exec --test rewrites` runs that one alone.
+//! Random queries give the same rows under every hint that changes their plan, with none, and with memory for a row or two. A
+//! failing case names its seed: `CLEARWAY_SEED=n cargo test -p ddl --test rewrites` runs that one alone.
 
 #[path = "../../run/tests/common/mod.rs"]
 mod common;
@@ -105,7 +105,8 @@ fn operand(random: &mut Random) -> String {
         2 => {
             let other = random.of(&TABLES);
             format!(
-                "(SELECT v.id, w.a, v.b, w.n, w.s FROM {table} v LEFT JOIN {other} w ON v.id = w.{column} WHERE v.n <> {value})"
+                "(SELECT v.id, w.a, v.b, w.n, w.s FROM {table} v LEFT JOIN {other} w ON v.id = w.{column} WHERE v.n \
+                 <> {value})"
             )
         }
         3 => match random.next(3) {
@@ -437,10 +438,10 @@ fn results_of_correlated_subqueries_are_kept_by_what_they_read() {
         ),
         // What the innermost reads counts for those around it.
         (
-            "SELECT id, (SELECT COUNT(*) FROM t u WHERE u.id < (SELECT MAX(v.id) FROM t v WHERE v.a = t.a AND v.id > u.a)) \
-             FROM t WHERE a IS NOT NULL ORDER BY id",
-            "SELECT t.id, COUNT(DISTINCT u.id) FROM t LEFT JOIN (t u JOIN t v ON u.id < v.id AND v.id > u.a) ON v.a = t.a \
-             WHERE t.a IS NOT NULL GROUP BY t.id ORDER BY t.id",
+            "SELECT id, (SELECT COUNT(*) FROM t u WHERE u.id < (SELECT MAX(v.id) FROM t v WHERE v.a = t.a AND v.id \
+             > u.a)) FROM t WHERE a IS NOT NULL ORDER BY id",
+            "SELECT t.id, COUNT(DISTINCT u.id) FROM t LEFT JOIN (t u JOIN t v ON u.id < v.id AND v.id > u.a) ON v.a \
+             = t.a WHERE t.a IS NOT NULL GROUP BY t.id ORDER BY t.id",
         ),
     ] {
         assert_eq!(db.rows(kept), db.rows(plain), "{kept}");
@@ -478,8 +479,8 @@ fn kept_rows_go_on_in_files() {
     for text in [
         "WITH RECURSIVE n AS (SELECT 1 AS i, REPEAT('x', 200) AS s UNION ALL SELECT i + 1, s FROM n WHERE i < 900) \
          SELECT COUNT(*), SUM(i), SUM(LENGTH(s)) FROM n",
-        "WITH RECURSIVE n AS (SELECT 1 AS i, CAST(1 AS CHAR(100)) AS s UNION SELECT i % 500 + 1, REPEAT(i % 7, 90) FROM n) \
-         SELECT COUNT(*), SUM(i), MIN(s) FROM n",
+        "WITH RECURSIVE n AS (SELECT 1 AS i, CAST(1 AS CHAR(100)) AS s UNION SELECT i % 500 + 1, REPEAT(i % 7, 90) \
+         FROM n) SELECT COUNT(*), SUM(i), MIN(s) FROM n",
         "WITH RECURSIVE n AS (SELECT 1 AS i, REPEAT('x', 200) AS s UNION ALL SELECT i + 1, s FROM n WHERE i < 300) \
          SELECT COUNT(*), SUM(y.i) FROM (SELECT 1 AS a UNION ALL SELECT 250) x JOIN n y ON y.i > x.a",
     ] {

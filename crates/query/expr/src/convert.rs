@@ -922,8 +922,8 @@ pub fn number_of_long(e: Expr) -> Expr {
     Expr::new(Node::Call(number, vec![e]), ty)
 }
 
-/// What CASE or IF chooses, as an operand: a decimal has all the digits of its type, and of a text among dates, times, members of an ENUM or
-/// SET and others the chosen one is the number that it is.
+/// What CASE or IF chooses, as an operand: a decimal has all the digits of its type, and of a text among dates, times, members of
+/// an ENUM or SET and others the chosen one is the number that it is.
 fn number_of_choice(mut e: Expr) -> Expr {
     if e.ty.kind == TypeKind::Decimal && matches!(&e.node, Node::Case { whens, .. } if !whens.is_empty()) {
         let ty = e.ty;

@@ -435,7 +435,10 @@ impl Analysis<'_> {
     }
 
     fn is_column(&self, e: &Expr, column: usize) -> bool {
-        matches!(stored(e).node, Node::Column { depth: 0, slot, column: c } if slot as usize == self.slot && c as usize == column)
+        match stored(e).node {
+            Node::Column { depth, slot, column: c } => (depth, slot as usize, c as usize) == (0, self.slot, column),
+            _ => false,
+        }
     }
 
     /// May the index's order stand for the comparison's?

@@ -12,7 +12,8 @@ pub struct ColumnMeta {
     pub name: String,
     pub org_name: String,
     pub data_type: DataType,
-    /// Protocol flags: NOT_NULL 1, PRI_KEY 2, UNIQUE_KEY 4, MULTIPLE_KEY 8, BLOB 16, UNSIGNED 32, ZEROFILL 64, BINARY 128, ENUM 256, AUTO_INCREMENT 512, ...
+    /// Protocol flags: NOT_NULL 1, PRI_KEY 2, UNIQUE_KEY 4, MULTIPLE_KEY 8, BLOB 16, UNSIGNED 32, ZEROFILL 64, BINARY 128, ENUM
+    /// 256, AUTO_INCREMENT 512, ...
     pub flags: u16,
     /// Where its values come from, on which the type of a column made of it depends.
     pub provenance: Provenance,

@@ -69,14 +69,17 @@ impl Planner<'_> {
                         SqlError::new(
                             ER_MIX_OF_GROUP_FUNC_AND_FIELDS,
                             format!(
-                                "In aggregated query without GROUP BY, expression #{n} of {list} contains nonaggregated column '{name}'; this is incompatible with sql_mode=only_full_group_by"
+                                "In aggregated query without GROUP BY, expression #{n} of {list} contains \
+                                 nonaggregated column '{name}'; this is incompatible with sql_mode=only_full_group_by"
                             ),
                         )
                     } else {
                         SqlError::new(
                             ER_WRONG_FIELD_WITH_GROUP,
                             format!(
-                                "Expression #{n} of {list} is not in GROUP BY clause and contains nonaggregated column '{name}' which is not functionally dependent on columns in GROUP BY clause; this is incompatible with sql_mode=only_full_group_by"
+                                "Expression #{n} of {list} is not in GROUP BY clause and contains nonaggregated \
+                                 column '{name}' which is not functionally dependent on columns in GROUP BY \
+                                 clause; this is incompatible with sql_mode=only_full_group_by"
                             ),
                         )
                     });
@@ -163,7 +166,10 @@ impl Planner<'_> {
     fn loose_read(&self, query: usize, keys: &[Expr], fixed: &[(u16, u16)]) -> Option<(u16, u16)> {
         self.subqueries[query].reads.iter().find_map(|read| match read.node {
             Node::Column { depth: 0, slot, column } if !fixed.contains(&(slot, column)) && !self.is_asked(slot) => {
-                let is_read = |e: &Expr| matches!(e.node, Node::Column { depth: 0, slot: s, column: c } if (s, c) == (slot, column));
+                let is_read = |e: &Expr| match e.node {
+                    Node::Column { depth, slot: s, column: c } => (depth, s, c) == (0, slot, column),
+                    _ => false,
+                };
                 let in_key = keys.iter().any(|k| k.any(&mut |e| is_read(e)));
                 (!in_key).then_some((slot, column))
             }

@@ -15,9 +15,9 @@ use types::codes::*;
 use types::collation::CollationId;
 use types::{Charset, DataType, Result, SqlError, TypeKind, Value, err};
 
-const VALUES_DEPRECATED: &str = "'VALUES function' is deprecated and will be removed in a future release. Please use an \
-    alias (INSERT INTO ... VALUES (...) AS alias) and replace VALUES(col) in the ON DUPLICATE KEY UPDATE clause with \
-    alias.col instead";
+const VALUES_DEPRECATED: &str = "'VALUES function' is deprecated and will be removed in a future release. Please \
+    use an alias (INSERT INTO ... VALUES (...) AS alias) and replace VALUES(col) in the ON DUPLICATE KEY UPDATE \
+    clause with alias.col instead";
 
 const JSON_MERGE_DEPRECATED: &str = "'JSON_MERGE' is deprecated and will be removed in a future release. Please use \
      JSON_MERGE_PRESERVE/JSON_MERGE_PATCH instead";

@@ -65,7 +65,10 @@ static GROUPING_FUNCTION: Function = functions::f(GROUPING, 1, 64, Rule::Int(21)
 /// Conditions that are the same for all rows, or never true.
 pub fn constants(conditions: &[Expr]) -> Vec<Expr> {
     let is_null = |e: &Expr| matches!(e.node, Node::Const(Value::Null));
-    let never = |e: &Expr| matches!(&e.node, Node::Compare(op, a, b, _) if *op != CmpOp::NullSafeEq && (is_null(a) || is_null(b)));
+    let never = |e: &Expr| match &e.node {
+        Node::Compare(op, a, b, _) => *op != CmpOp::NullSafeEq && (is_null(a) || is_null(b)),
+        _ => false,
+    };
     let fixed = conditions.iter().filter(|e| e.is_constant() || never(e));
     fixed.map(|e| if never(e) { Expr::null() } else { e.clone() }).collect()
 }

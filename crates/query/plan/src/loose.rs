@@ -123,7 +123,8 @@ impl Groups {
 }
 
 impl Analysis<'_> {
-    /// A loose scan of an index, and how many groups it finds at what cost; `None` where the index does not have the groups in its leading parts.
+    /// A loose scan of an index, and how many groups it finds at what cost; `None` where the index does not have the groups in its
+    /// leading parts.
     pub(super) fn loose(
         &self,
         at: usize,

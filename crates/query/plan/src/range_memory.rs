@@ -47,8 +47,8 @@ impl Planner<'_> {
         self.literal_warnings.push((
             ER_CAPACITY_EXCEEDED,
             format!(
-                "Memory capacity of {bytes_max} bytes for 'range_optimizer_max_mem_size' exceeded. Range optimization was not \
-                 done for this query."
+                "Memory capacity of {bytes_max} bytes for 'range_optimizer_max_mem_size' exceeded. Range \
+                 optimization was not done for this query."
             ),
         ));
         true

@@ -326,8 +326,12 @@ pub(super) fn only_conditions_count(aside: &Aside) {
     for source in &aside.block.sources {
         let own = source.filter.as_ref();
         for (i, used) in source.used.iter().enumerate() {
-            let reads = |e: &Node| matches!(e, Node::Column { depth: 0, slot, column } if *slot as usize == source.slot && *column as usize == i);
-            used.set(exprs.iter().copied().chain(own).any(|e| e.any(&mut |e| reads(&e.node))));
+            let read = (0, source.slot as u16, i as u16);
+            let reads = |e: &Expr| match e.node {
+                Node::Column { depth, slot, column } => (depth, slot, column) == read,
+                _ => false,
+            };
+            used.set(exprs.iter().copied().chain(own).any(|e| e.any(&mut |e| reads(e))));
         }
     }
 }

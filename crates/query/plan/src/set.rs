@@ -1,7 +1,7 @@
 //! UNION, INTERSECT and EXCEPT: what their members' columns have in common.
 //!
-//! The members of a chain of UNIONs are brought to one type, that of all of them: `a UNION b UNION c` is planned as two operations, and what
-//! the inner one has made of its members is made anew when the outer one comes.
+//! The members of a chain of UNIONs are brought to one type, that of all of them: `a UNION b UNION c` is planned as two
+//! operations, and what the inner one has made of its members is made anew when the outer one comes.
 
 use super::Planner;
 use super::meta::{kept_meta, united_type};

@@ -57,11 +57,11 @@ pub struct StarColumn {
 }
 
 /// The warning of whoever reads information_schema.PROCESSLIST, and of SHOW PROCESSLIST.
-pub const PROCESSLIST_DEPRECATED: &str = "'INFORMATION_SCHEMA.PROCESSLIST' is deprecated and will be removed in a future release. \
-     Please use performance_schema.processlist instead";
+pub const PROCESSLIST_DEPRECATED: &str = "'INFORMATION_SCHEMA.PROCESSLIST' is deprecated and will be removed in a \
+    future release. Please use performance_schema.processlist instead";
 
-const PROFILING_DEPRECATED: &str = "'INFORMATION_SCHEMA.PROFILING' is deprecated and will be removed in a future release. \
-     Please use Performance Schema instead";
+const PROFILING_DEPRECATED: &str = "'INFORMATION_SCHEMA.PROFILING' is deprecated and will be removed in a future \
+    release. Please use Performance Schema instead";
 
 impl Tree {
     pub(super) fn slots(&self, p: &Planner<'_>) -> u64 {

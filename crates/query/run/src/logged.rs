@@ -1,7 +1,7 @@
 //! Rows that a statement changes, on their way into the binary log: which tables, and which of their columns, in which form.
 //!
-//! Whether rows are logged is asked once an execution; then a writer has an encoder or none. Tables of one session alone are not logged, and
-//! what foreign keys change in other tables is not: a replica's own foreign keys do it there.
+//! Whether rows are logged is asked once an execution; then a writer has an encoder or none. Tables of one session alone are not
+//! logged, and what foreign keys change in other tables is not: a replica's own foreign keys do it there.
 
 use super::Run;
 use binlog::dependency;

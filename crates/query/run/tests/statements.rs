@@ -107,7 +107,8 @@ fn access_paths() {
         ),
         (
             "SELECT * FROM t x STRAIGHT_JOIN t z STRAIGHT_JOIN t y WHERE x.a=y.b AND y.b=z.a AND x.b=1",
-            "join (hash) on ...\n  join (loop)\n    filter\n      scan t.PRIMARY\n    scan t.PRIMARY [a=]\n  scan t.PRIMARY\n",
+            "join (hash) on ...\n  join (loop)\n    filter\n      scan t.PRIMARY\n    scan t.PRIMARY [a=]\n  scan \
+             t.PRIMARY\n",
         ),
         ("SELECT * FROM t ORDER BY a DESC, b DESC LIMIT 3", "limit\n  scan t.PRIMARY backward\n"),
         ("SELECT * FROM t WHERE a=1 ORDER BY b", "scan t.PRIMARY [a=]\n"),
@@ -239,7 +240,8 @@ fn ranges_stand_for_their_conditions() {
         false,
     );
     db.change(
-        "INSERT INTO t VALUES (1,10,'a','2020-01-01'), (2,20,'A','2020-01-02'), (3,30,'b',NULL), (4,NULL,NULL,'2020-01-04')",
+        "INSERT INTO t VALUES (1,10,'a','2020-01-01'), (2,20,'A','2020-01-02'), (3,30,'b',NULL), \
+         (4,NULL,NULL,'2020-01-04')",
     );
     let typed = [DataType::new(TypeKind::BigInt), DataType::new(TypeKind::Null), varchar(10)];
     let text = |s: &str| Value::Bytes(s.as_bytes().to_vec().into());
@@ -296,7 +298,8 @@ fn sorting() {
     let mut db = Database::new();
     db.table("t", &[("a", int().not_null()), ("s", varchar(20)), ("n", int())], &[("PRIMARY", true, &[0])], false);
     db.change(
-        "INSERT INTO t VALUES (1,'abcdefgh2',1), (2,'ABCDEFGH1',2), (3,NULL,1), (4,'',2), (5,'abcdefgh1',1), (6,'abc',NULL), (7,'\u{e4}bc',1)",
+        "INSERT INTO t VALUES (1,'abcdefgh2',1), (2,'ABCDEFGH1',2), (3,NULL,1), (4,'',2), (5,'abcdefgh1',1), \
+         (6,'abc',NULL), (7,'\u{e4}bc',1)",
     );
     for (text, wanted) in [
         ("SELECT a FROM t ORDER BY s", &["3", "4", "6", "7", "2", "5", "1"][..]),

@@ -144,7 +144,8 @@ mod tests {
     #[test]
     fn passwords_are_never_shown() {
         for text in [
-            "CREATE USER a@b IDENTIFIED BY 'hidden', 'c' IDENTIFIED WITH caching_sha2_password BY 'hidden' COMMENT 'seen'",
+            "CREATE USER a@b IDENTIFIED BY 'hidden', 'c' IDENTIFIED WITH caching_sha2_password BY 'hidden' COMMENT \
+             'seen'",
             "CREATE USER a IDENTIFIED WITH caching_sha2_password AS 'hidden'",
             "ALTER USER a IDENTIFIED BY 'hidden' REPLACE 'hidden' RETAIN CURRENT PASSWORD",
             "ALTER USER USER() IDENTIFIED BY /* who */ 'hidden'",
@@ -157,7 +158,8 @@ mod tests {
             "CLONE INSTANCE FROM 'u'@'h':3306 IDENTIFIED BY 'hidden'",
             "PREPARE p FROM 'CREATE USER a IDENTIFIED BY \"hidden\"'",
             "CREATE PROCEDURE p() CREATE USER a IDENTIFIED BY 'hidden'",
-            "CREATE PROCEDURE p() BEGIN SET PASSWORD FOR a = 'hidden'; SELECT 'x' AS 'seen'; ALTER USER a IDENTIFIED BY 'hidden'; END",
+            "CREATE PROCEDURE p() BEGIN SET PASSWORD FOR a = 'hidden'; SELECT 'x' AS 'seen'; ALTER USER a \
+             IDENTIFIED BY 'hidden'; END",
             "SET @x = 'seen', password = 'hidden'",
         ] {
             let shown = shown(text);

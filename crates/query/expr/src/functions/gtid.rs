@@ -27,7 +27,8 @@ pub static FUNCTIONS: &[Function] = &[
     volatile(f("wait_for_executed_gtid_set", 1, 2, Rule::Int(21), wait_for)),
 ];
 
-/// 0: all of the set is executed; 1: not within the seconds that the second argument allows, 0 of which are no bound. Errors 1210, 1772, 3062.
+/// 0: all of the set is executed; 1: not within the seconds that the second argument allows, 0 of which are no bound. Errors 1210,
+/// 1772, 3062.
 fn wait_for<'a>(a: Args<'a>) -> Result<Value<'a>> {
     a.run.session().may_wait_for_gtids()?;
     let Some(set) = set(&a, 0)? else { return Err(malformed("NULL")) };

@@ -26,15 +26,15 @@ const fn separators_of(point: &'static str, thousands: &'static str, groups: (us
 static LOCALES: &[(Separators, &str)] = &[
     (
         ENGLISH,
-        "en_US en_GB ja_JP ar_AE ar_BH ar_JO ar_SY gu_IN he_IL hi_IN ko_KR ms_MY th_TH ur_PK zh_CN zh_TW ar_DZ ar_EG ar_IN ar_IQ \
-         ar_KW ar_LB ar_LY ar_MA ar_OM ar_QA ar_SD ar_TN ar_YE en_AU en_CA en_NZ en_PH en_ZA en_ZW es_DO es_GT es_HN es_MX \
-         es_NI es_PA es_PE es_PR es_SV es_US zh_HK",
+        "en_US en_GB ja_JP ar_AE ar_BH ar_JO ar_SY gu_IN he_IL hi_IN ko_KR ms_MY th_TH ur_PK zh_CN zh_TW ar_DZ \
+         ar_EG ar_IN ar_IQ ar_KW ar_LB ar_LY ar_MA ar_OM ar_QA ar_SD ar_TN ar_YE en_AU en_CA en_NZ en_PH en_ZA \
+         en_ZW es_DO es_GT es_HN es_MX es_NI es_PA es_PE es_PR es_SV es_US zh_HK",
     ),
     (separators_of(",", " ", (3, 3)), "sv_SE cs_CZ et_EE fi_FI lv_LV mk_MK ru_RU sk_SK es_CR sv_FI"),
     (
         separators_of(",", ".", (3, 3)),
-        "de_DE be_BY da_DK es_ES fo_FO hu_HU id_ID is_IS lt_LT mn_MN nb_NO ro_RO ru_UA sq_AL tr_TR uk_UA vi_VN de_BE de_LU es_AR \
-         es_BO es_CL es_CO es_EC es_PY es_UY es_VE no_NO",
+        "de_DE be_BY da_DK es_ES fo_FO hu_HU id_ID is_IS lt_LT mn_MN nb_NO ro_RO ru_UA sq_AL tr_TR uk_UA vi_VN \
+         de_BE de_LU es_AR es_BO es_CL es_CO es_EC es_PY es_UY es_VE no_NO",
     ),
     (
         separators_of(",", "", (0, 0)),

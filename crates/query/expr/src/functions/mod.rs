@@ -218,7 +218,8 @@ pub struct Function {
 
 pub type Func = &'static Function;
 
-/// Functions of [`Rule::ByLength`], [`Rule::First`] and [`Rule::Unquoted`] whose text has a collation of its own, whatever its arguments are under.
+/// Functions of [`Rule::ByLength`], [`Rule::First`] and [`Rule::Unquoted`] whose text has a collation of its own, whatever its
+/// arguments are under.
 const OWN_COLLATION: [&str; 9] = [
     "aes_decrypt",
     "aes_encrypt",

@@ -12,8 +12,8 @@ use sql::ast::{self, Expr as Ast, ExprId, Select, SelectItem};
 use types::codes::*;
 use types::{Result, SqlError, err};
 
-const FOUND_ROWS_DEPRECATED: &str = "SQL_CALC_FOUND_ROWS is deprecated and will be removed in a future release. Consider \
-    using two separate queries instead.";
+const FOUND_ROWS_DEPRECATED: &str = "SQL_CALC_FOUND_ROWS is deprecated and will be removed in a future release. \
+    Consider using two separate queries instead.";
 
 /// The select list.
 #[derive(Default)]

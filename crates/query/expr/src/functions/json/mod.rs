@@ -129,8 +129,9 @@ pub fn as_scalar(e: Expr) -> Expr {
     Expr::new(Node::Call(&SCALAR, vec![e]), ty)
 }
 
-pub const AS_CONDITION: &str = "Evaluating a JSON value in SQL boolean context does an implicit comparison against JSON \
-    integer 0; if this is not what you want, consider converting JSON to a SQL numeric type with JSON_VALUE RETURNING";
+pub const AS_CONDITION: &str = "Evaluating a JSON value in SQL boolean context does an implicit comparison against \
+    JSON integer 0; if this is not what you want, consider converting JSON to a SQL numeric type with JSON_VALUE \
+    RETURNING";
 
 static NUMBER: Function = super::f("number", 1, 1, super::Rule::Double, |a| {
     let v = a.value(0)?;
