@@ -26,6 +26,12 @@ pub struct Cached<T> {
     value: Arc<T>,
 }
 
+impl<T> Clone for Cached<T> {
+    fn clone(&self) -> Cached<T> {
+        Cached { version: self.version, value: Arc::clone(&self.value) }
+    }
+}
+
 impl<T> Snapshot<T> {
     pub fn new(value: T) -> Self {
         Self::from_arc(Arc::new(value))

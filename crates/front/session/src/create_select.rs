@@ -83,6 +83,9 @@ impl Session {
         }
         self.state.single_statement = false;
         let isolation = self.state.vars.hot().isolation;
+        if planned.calls() {
+            self.lend_copy();
+        }
         let result = self.define_at(isolation, |ddl, state| {
             ddl.lock_to_create(to.0, to.1)?;
             ddl.pin_to_read(&pins, &rows)?;
@@ -103,6 +106,7 @@ impl Session {
             let mut prepared = Prepared::filling(parsed, query, table, of.duplicates, &version, state, &types)?;
             prepared.execute(ddl.tx(), &values, state, &mut MemorySink::new(0))
         });
+        self.take_back();
         self.state.inspect = None;
         result
     }
@@ -110,7 +114,7 @@ impl Session {
 
 /// Error 1746: the query locks rows exclusively.
 pub(crate) fn refuse_exclusive(planned: &Prepared, made: &str) -> Result<()> {
-    match planned.tables().iter().find(|t| t.for_update) {
+    match planned.tables().iter().find(|t| t.for_update || (t.by_routine && t.carried)) {
         Some(t) => Err(err!(ER_CANT_UPDATE_TABLE_IN_CREATE_TABLE_SELECT, t.table, made)),
         None => Ok(()),
     }

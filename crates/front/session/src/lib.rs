@@ -45,6 +45,7 @@ mod handler;
 mod hints;
 mod histograms;
 mod hosts;
+mod lent;
 mod locks;
 mod login;
 mod logs;

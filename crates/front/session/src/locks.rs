@@ -359,6 +359,16 @@ impl Session {
                 used.push((factor.name, parsed.name(factor.alias.unwrap_or(factor.name.name))));
             }
         }
+        let by_routine = planned.prepared.tables().iter().filter(|t| t.by_routine && !t.temporary);
+        for t in by_routine.filter(|t| planned.pins.iter().any(|p| p.is_on(&t.schema, &t.table))) {
+            let mut named = locked.iter().filter(|l| l.schema == t.schema && l.table == t.table).peekable();
+            if named.peek().is_none() {
+                return Err(err!(1100, t.table));
+            }
+            if t.carried && !named.any(|l| l.write) {
+                return Err(err!(1099, t.table));
+            }
+        }
         let version = self.catalog.peek();
         let is_view = |schema: &str, table: &str| version.table(schema, table).is_some_and(|t| t.view.is_some());
         for (at, (name, alias)) in used.iter().copied().enumerate() {

@@ -4,7 +4,7 @@ use crate::com::kind_of;
 use crate::command::{Done, Session};
 use crate::needs::Action;
 use crate::run::Planned;
-use crate::variables::{Val, VarId, id};
+use crate::variables::{VarId, id};
 use accounts::Access;
 use catalog::RoutineKind;
 use engine::Transaction;
@@ -14,13 +14,12 @@ use run::{Env, Outcome, Prepared, RowSink};
 use sql::ast::{ObjectName, Parsed, Statement};
 use std::sync::Arc;
 use types::codes::*;
-use types::sql_mode::SqlMode;
 use types::{CollationId, DataType, Result, Value, err};
 
 const MAX_RECURSION: VarId = id("max_sp_recursion_depth");
-const SQL_MODE: VarId = id("sql_mode");
-const COLLATION: VarId = id("collation_connection");
-const CHARSET: VarId = id("character_set_connection");
+pub(crate) const SQL_MODE: VarId = id("sql_mode");
+pub(crate) const COLLATION: VarId = id("collation_connection");
+pub(crate) const CHARSET: VarId = id("character_set_connection");
 const PROGRAM_CACHE: VarId = id("stored_program_cache");
 
 /// What of stored programs a session keeps.
@@ -86,6 +85,7 @@ impl Session {
     /// A panic has ended the routines that ran: the session is as it was before.
     #[cold]
     pub(crate) fn abandon_programs(&mut self) {
+        self.take_back();
         while !self.programs.calls.is_empty() {
             self.leave_routine();
         }
@@ -95,18 +95,8 @@ impl Session {
     /// What was planned under other settings is planned anew.
     pub(crate) fn forget_program_plans(&mut self) {
         self.programs.kept.clear();
-    }
-
-    /// Makes the SQL mode and the collation of literals those that a routine is planned and run under, or the caller's again.
-    fn set_surroundings(&mut self, sql_mode: u64, collation: CollationId) {
-        if self.state.sql_mode.0 != sql_mode {
-            self.state.sql_mode = SqlMode(sql_mode);
-            self.state.vars.set(SQL_MODE, Val::UInt(sql_mode));
-        }
-        if self.state.vars.hot().literals != collation {
-            let text = |s: &'static str| Val::Str(s.into());
-            let (charset, collation) = (text(collation.charset().name()), text(collation.info().name));
-            self.state.vars.set_all([(CHARSET, charset), (COLLATION, collation)]);
+        if let Some(lent) = &mut self.state.lent {
+            lent.forget_plans();
         }
     }
 
@@ -122,13 +112,13 @@ impl Session {
         let access = match compiled.invoker || is_own {
             true => None,
             false => {
-                let definer = self.take_definer(&compiled.definer)?;
+                let definer = self.rights().take_definer(&compiled.definer)?;
                 let user = std::mem::replace(&mut self.state.current_user, compiled.definer.clone());
                 Some((self.access.replace(definer).expect("statements come after the login"), user))
             }
         };
         let (sql_mode, collation) = (self.state.sql_mode.0, self.state.vars.hot().literals);
-        self.set_surroundings(compiled.sql_mode, compiled.connection_collation);
+        self.state.set_surroundings(compiled.sql_mode, compiled.connection_collation);
         let database = self.state.database.replace(name.schema.clone());
         self.programs.calls.push(Running { compiled, database, sql_mode, collation, access });
         Ok(())
@@ -138,10 +128,10 @@ impl Session {
         let Some(running) = self.programs.calls.pop() else { return };
         self.state.database = running.database;
         // Also where the routine has set them itself.
-        self.set_surroundings(running.sql_mode, running.collation);
+        self.state.set_surroundings(running.sql_mode, running.collation);
         if let Some((access, user)) = running.access {
             let definer = self.access.replace(access).expect("the definer's");
-            self.keep_definer(definer);
+            self.rights().keep_definer(definer);
             self.state.current_user = user;
         }
     }
@@ -162,6 +152,10 @@ impl Host for Calling<'_> {
 
     fn prepared<'p>(&self, plan: &'p mut Box<Planned>) -> &'p mut Prepared {
         &mut plan.prepared
+    }
+
+    fn is_stale(&self, plan: &Box<Planned>) -> bool {
+        plan.prepared.is_spent() && plan.prepared.stands_alone()
     }
 
     fn query(&mut self, plan: &mut Box<Planned>, locals: &[Value<'static>], sink: &mut dyn RowSink) -> Result<Outcome> {

@@ -1,6 +1,7 @@
 //! The privileges that a planned statement needs: its session's on what it names, and for what views are made of the
 //! definer's or the session's.
 
+use crate::Server;
 use crate::command::Session;
 use crate::needs::{Action, on_table};
 use accounts::{Access, AccountName, Privileges};
@@ -118,18 +119,25 @@ fn quoted_name(text: &str) -> Option<(String, &str)> {
     }
 }
 
-impl Session {
-    /// One bit test while the account has its privileges globally and no view is used. Errors 1142, 1143, 1356, 1449.
+/// The rights of a session, or of a definer that it runs something for, and those of the definers of views.
+pub(crate) struct Rights<'r> {
+    pub access: &'r Access,
+    pub definers: &'r mut Vec<Access>,
+    pub server: &'r Server,
+}
+
+impl Rights<'_> {
+    /// One bit test while the account has its privileges globally and no view or routine is used. Errors 1142, 1143, 1356, 1370, 1449.
     #[inline]
-    pub(crate) fn check_rights(&mut self, prepared: &Prepared) -> Result<()> {
-        if self.access().global().has(CHANGES) && prepared.rights().is_empty() {
+    pub(crate) fn check(&mut self, prepared: &Prepared) -> Result<()> {
+        if self.access.global().has(CHANGES) && prepared.rights().is_empty() && prepared.routines().is_empty() {
             return Ok(());
         }
-        self.check_rights_slow(prepared)
+        self.check_slow(prepared)
     }
 
-    fn check_rights_slow(&mut self, prepared: &Prepared) -> Result<()> {
-        let access = self.access();
+    fn check_slow(&mut self, prepared: &Prepared) -> Result<()> {
+        let access = self.access;
         let shared = || prepared.tables().iter().filter(|t| !t.temporary);
         let joined = shared().any(|t| t.update && t.read);
         if joined {
@@ -143,7 +151,84 @@ impl Session {
         if prepared.explains() {
             prepared.rights().iter().try_for_each(|right| check_explained(access, right))?;
         }
-        prepared.rights().iter().try_for_each(|right| self.check_view(right, prepared.tables()))
+        prepared.rights().iter().try_for_each(|right| self.check_view(right, prepared.tables()))?;
+        let called = prepared.routines().iter();
+        called.into_iter().try_for_each(|r| crate::lent::may_execute(access, &r.schema, r.kind, &r.name))
+    }
+
+    /// A view's right on one of the tables that it is made of.
+    fn check_view(&mut self, right: &ViewRight, tables: &[TableUse]) -> Result<()> {
+        let used = right.as_view.and_then(|id| tables.iter().find(|t| t.id == id));
+        let mut needed = used.map_or(Privileges::NONE, wanted);
+        if right.read {
+            needed |= READ;
+        }
+        let has = |access: &Access| {
+            access.global().has(needed)
+                || needed.each().all(|(_, one)| match one {
+                    DELETE => access.table(&right.schema, &right.table).has(one),
+                    _ => access.check_columns(one, &right.schema, &right.table, &right.columns, false).is_ok(),
+                })
+        };
+        let has = match &right.definer {
+            None => has(self.access),
+            Some(definer) => has(self.definer_access(definer)?),
+        };
+        if has { Ok(()) } else { Err(err!(ER_VIEW_INVALID, right.view.0, right.view.1)) }
+    }
+
+    /// What the account `user@host` may do, for as long as a routine runs as its definer.
+    pub(crate) fn take_definer(&mut self, definer: &str) -> Result<Access> {
+        let found: *const Access = self.definer_access(definer)?;
+        let at = self.definers.iter().position(|a| std::ptr::eq(a, found)).expect("looked up above");
+        Ok(self.definers.swap_remove(at))
+    }
+
+    pub(crate) fn keep_definer(&mut self, definer: Access) {
+        if !self.definers.iter().any(|a| a.account().name == definer.account().name) {
+            self.definers.push(definer);
+        }
+    }
+
+    /// What the account `user@host` may do now: looked up once, then one load. Error 1449.
+    fn definer_access(&mut self, definer: &str) -> Result<&Access> {
+        let (user, host) = definer.rsplit_once('@').unwrap_or((definer, ""));
+        let server = self.server;
+        let accounts = &server.accounts;
+        let known = |a: &Access| a.account().name.user == user && a.account().name.host == host;
+        let (at, new) = match self.definers.iter().position(known) {
+            Some(at) => (at, false),
+            None => {
+                self.definers.push(accounts.access(AccountName::new(user, host), host));
+                (self.definers.len() - 1, true)
+            }
+        };
+        if self.definers[at].refresh(accounts) || new {
+            // A definer has its default roles.
+            let (name, mandatory) = (self.definers[at].account().name.clone(), server.mandatory_roles());
+            let roles = crate::roles::default_roles(&accounts.directory(), &name, &mandatory);
+            self.definers[at].set_roles(roles, mandatory);
+        }
+        if !self.definers[at].is_there() {
+            return Err(err!(ER_NO_SUCH_USER, user, host));
+        }
+        Ok(&self.definers[at])
+    }
+}
+
+impl Session {
+    /// The rights that its statements have.
+    pub(crate) fn rights(&mut self) -> Rights<'_> {
+        Rights {
+            access: self.access.as_ref().expect("statements come after the login"),
+            definers: &mut self.definers,
+            server: &self.server,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn check_rights(&mut self, prepared: &Prepared) -> Result<()> {
+        self.rights().check(prepared)
     }
 
     /// Tables of MySQL's dictionary are nobody's, whether the server has them or not. Error 3554.
@@ -255,27 +340,6 @@ impl Session {
         Err(access.denied_column(READ, &table, column.rsplit('.').next().unwrap_or(column)))
     }
 
-    /// A view's right on one of the tables that it is made of.
-    fn check_view(&mut self, right: &ViewRight, tables: &[TableUse]) -> Result<()> {
-        let used = right.as_view.and_then(|id| tables.iter().find(|t| t.id == id));
-        let mut needed = used.map_or(Privileges::NONE, wanted);
-        if right.read {
-            needed |= READ;
-        }
-        let has = |access: &Access| {
-            access.global().has(needed)
-                || needed.each().all(|(_, one)| match one {
-                    DELETE => access.table(&right.schema, &right.table).has(one),
-                    _ => access.check_columns(one, &right.schema, &right.table, &right.columns, false).is_ok(),
-                })
-        };
-        let has = match &right.definer {
-            None => has(self.access()),
-            Some(definer) => has(self.definer_access(definer)?),
-        };
-        if has { Ok(()) } else { Err(err!(ER_VIEW_INVALID, right.view.0, right.view.1)) }
-    }
-
     /// The statement ended with an error. One that tells of the other end of a foreign key tells of it only to who may know of that table.
     #[cold]
     pub(crate) fn without_hidden_keys(&self, error: SqlError) -> SqlError {
@@ -290,42 +354,5 @@ impl Session {
             Some(ends) if known(&ends.0) && known(&ends.1) => error,
             _ => SqlError::new(error.code, text),
         }
-    }
-
-    /// What the account `user@host` may do now: looked up once, then one load. Error 1449.
-    /// The same, for as long as a routine runs as its definer.
-    pub(crate) fn take_definer(&mut self, definer: &str) -> Result<Access> {
-        let found: *const Access = self.definer_access(definer)?;
-        let at = self.definers.iter().position(|a| std::ptr::eq(a, found)).expect("looked up above");
-        Ok(self.definers.swap_remove(at))
-    }
-
-    pub(crate) fn keep_definer(&mut self, definer: Access) {
-        if !self.definers.iter().any(|a| a.account().name == definer.account().name) {
-            self.definers.push(definer);
-        }
-    }
-
-    fn definer_access(&mut self, definer: &str) -> Result<&Access> {
-        let (user, host) = definer.rsplit_once('@').unwrap_or((definer, ""));
-        let accounts = &self.server.accounts;
-        let known = |a: &Access| a.account().name.user == user && a.account().name.host == host;
-        let (at, new) = match self.definers.iter().position(known) {
-            Some(at) => (at, false),
-            None => {
-                self.definers.push(accounts.access(AccountName::new(user, host), host));
-                (self.definers.len() - 1, true)
-            }
-        };
-        if self.definers[at].refresh(accounts) || new {
-            // A definer has its default roles.
-            let (name, mandatory) = (self.definers[at].account().name.clone(), self.mandatory_roles());
-            let roles = crate::roles::default_roles(&self.server.accounts.directory(), &name, &mandatory);
-            self.definers[at].set_roles(roles, mandatory);
-        }
-        if !self.definers[at].is_there() {
-            return Err(err!(ER_NO_SUCH_USER, user, host));
-        }
-        Ok(&self.definers[at])
     }
 }

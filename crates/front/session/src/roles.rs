@@ -52,11 +52,18 @@ fn unknown(name: &AccountName) -> SqlError {
     err!(ER_UNKNOWN_AUTHID, name.user, name.host)
 }
 
+impl crate::Server {
+    /// What `mandatory_roles` says now.
+    pub(crate) fn mandatory_roles(&self) -> Vec<AccountName> {
+        let globals = self.globals.load();
+        role_list(globals.text(MANDATORY_ROLES)).expect("checked when it was set")
+    }
+}
+
 impl Session {
     /// What `mandatory_roles` says now.
     pub(crate) fn mandatory_roles(&self) -> Vec<AccountName> {
-        let globals = self.server.globals.load();
-        role_list(globals.text(MANDATORY_ROLES)).expect("checked when it was set")
+        self.server.mandatory_roles()
     }
 
     /// Error 3628 for a role that everybody has.

@@ -1,13 +1,13 @@
 //! CREATE, ALTER and DROP PROCEDURE and FUNCTION.
 
 use crate::command::Session;
-use crate::define::{text_of, unsupported};
+use crate::define::text_of;
 use crate::needs::Action;
 use crate::variables::{VarId, id};
 use catalog::RoutineKind;
 use catalog::routine::{Parameter, ParameterMode, Routine, RoutineAccess, RoutineChange};
 use expr::Env;
-use run::program::columns_of;
+use run::program::{columns_of, variable};
 use sql::ast::{self, AlterRoutine, Characteristics, CreateRoutine, DataAccess, Parsed, SetItem, Statement};
 use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -15,6 +15,7 @@ use types::codes::*;
 use types::{Result, err};
 
 const CHARACTER_SET_CLIENT: VarId = id("character_set_client");
+const TRUST_CREATORS: VarId = id("log_bin_trust_function_creators");
 const COLLATION_CONNECTION: VarId = id("collation_connection");
 
 pub(crate) fn kind_of(function: bool) -> RoutineKind {
@@ -30,7 +31,39 @@ fn access_of(access: DataAccess) -> RoutineAccess {
     }
 }
 
+/// What a function says of itself: DETERMINISTIC, and its access to data.
+fn said_of(create: &CreateRoutine) -> (bool, RoutineAccess) {
+    let said = &create.characteristics;
+    (said.deterministic.unwrap_or(false), access_of(said.access.unwrap_or_default()))
+}
+
 impl Session {
+    /// May functions of such kind be made while there is a binary log? Errors 1418, 1419.
+    fn check_logged_function(&self, (deterministic, access): (bool, RoutineAccess)) -> Result<()> {
+        let changes = matches!(access, RoutineAccess::ContainsSql | RoutineAccess::ModifiesSqlData);
+        if self.trusts_creators() {
+            return Ok(());
+        }
+        if !deterministic && changes {
+            return Err(err!(ER_BINLOG_UNSAFE_ROUTINE));
+        }
+        self.check_logged_creator()
+    }
+
+    /// Are functions and triggers taken from whoever may make them?
+    fn trusts_creators(&self) -> bool {
+        let globals = self.server.globals.load();
+        globals.bool(TRUST_CREATORS) || !globals.bool(crate::binary_log::LOG_BIN)
+    }
+
+    /// Error 1419 without SUPER where what is made has its part in what the binary log says.
+    pub(crate) fn check_logged_creator(&self) -> Result<()> {
+        match self.trusts_creators() || self.access().global().has(accounts::Privileges::SUPER) {
+            true => Ok(()),
+            false => Err(err!(ER_BINLOG_CREATE_ROUTINE_NEED_SUPER)),
+        }
+    }
+
     /// Errors 1044, 1049, 1193, 1304 and those of the types of parameters and variables.
     pub(crate) fn create_routine(&mut self, parsed: &Parsed, create: &CreateRoutine) -> Result<()> {
         if let Some(language) = create.characteristics.language {
@@ -49,7 +82,7 @@ impl Session {
             return Err(err!(ER_SP_NORETURN, format!("{schema}.{name}")));
         }
         if create.function {
-            return Err(unsupported("stored functions"));
+            self.check_logged_function(said_of(create))?;
         }
         let definer = self.definer(parsed, create.definer)?;
         let version = self.dictionary();
@@ -57,6 +90,8 @@ impl Session {
         let collation = found.default_collation;
         let mut columns = columns_of(parsed, create, collation, self.state.sql_mode)?;
         columns.truncate(create.program.parameter_count as usize);
+        let returns = create.returns.as_ref();
+        let returns = returns.map(|t| variable(parsed, "", t, collation, self.state.sql_mode)).transpose()?;
         let modes = create.program.locals.iter().map(|local| match local.mode {
             ast::ParameterMode::In => ParameterMode::In,
             ast::ParameterMode::Out => ParameterMode::Out,
@@ -73,7 +108,7 @@ impl Session {
             kind: kind_of(create.function),
             parameters: columns.into_iter().zip(modes).map(|(column, mode)| Parameter { mode, column }).collect(),
             parameter_text: utf8(parsed, create.parameters)?,
-            returns: None,
+            returns,
             body: utf8(parsed, create.body)?,
             access: access_of(said.access.unwrap_or_default()),
             deterministic: said.deterministic.unwrap_or(false),

@@ -514,7 +514,7 @@ impl Session {
             started: false,
             durable: None,
         };
-        if planned.is_query && self.reads_with_locks(planned) {
+        if planned.is_query && (self.reads_with_locks(planned) || planned.prepared.writes_within()) {
             sink.out.hold(true);
             sink.durable = Some(Arc::clone(&self.server.engine));
         }
@@ -661,7 +661,7 @@ impl Session {
         self.transaction.writes = planned.changes;
         if planned.changes {
             self.check_access_mode()?;
-            if planned.prepared.writes() {
+            if planned.prepared.writes() || planned.prepared.writes_within() {
                 self.check_read_only()?;
             }
         }
@@ -700,15 +700,23 @@ impl Session {
             self.state.inspect = Some(Box::new(self.inspect_context()));
         }
         self.state.single_statement = self.autocommits();
+        let lends = planned.prepared.calls();
+        if lends {
+            self.lend();
+        }
         let result = match planned.prepared.uses() {
             Uses::Beside | Uses::Both => self.run_beside(planned, params, sink),
             uses => {
-                if uses == Uses::Transaction {
-                    self.begin_readable(planned.readable_since, planned.takes_snapshot())?;
-                }
-                planned.prepared.execute(&mut self.tx, params, &mut self.state, sink)
+                let begun = match uses {
+                    Uses::Transaction => self.begin_readable(planned.readable_since, planned.takes_snapshot()),
+                    _ => Ok(()),
+                };
+                begun.and_then(|()| planned.prepared.execute(&mut self.tx, params, &mut self.state, sink))
             }
         };
+        if lends {
+            self.take_back();
+        }
         if planned.reads_virtual {
             self.state.inspect = None;
         }
@@ -928,7 +936,7 @@ pub(crate) fn pins_of(prepared: &Prepared, version: &Version) -> (Vec<Pin>, u64)
             // The planner names each table once.
             pins.push(Pin::new(&t.schema, &t.table, t.is_opened_for_write()));
             // An INSERT writes whatever the snapshot shows.
-            let is_read = t.read || t.lock || (t.update || t.delete) && !t.insert;
+            let is_read = t.read || t.lock || t.by_routine || (t.update || t.delete) && !t.insert;
             if table.engine.is_transactional() && is_read {
                 readable_since = readable_since.max(table.readable_since);
             }

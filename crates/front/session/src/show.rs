@@ -447,7 +447,11 @@ impl Session {
         let mut sink = self.wire_sink(out);
         self.begin_readable(readable_since, true).map_err(|e| self.not_begun(e))?;
         self.state.inspect = Some(Box::new(self.inspect_context()));
+        if prepared.calls() {
+            self.lend();
+        }
         let result = prepared.execute(&mut self.tx, &values, &mut self.state, &mut sink).map(|_| Outcome::default());
+        self.take_back();
         self.state.inspect = None;
         self.finish_statement(result)?;
         let (status, warnings) = (self.status(self.more), self.state.wire_warnings());

@@ -9,9 +9,9 @@ use crate::receipt::TRACK_RECEIPT;
 use crate::time_zone::TimeZone;
 use crate::variables::{Globals, Scope, SessionVariables, VARIABLES, Val, VarId, id};
 use catalog::VirtualContext;
-use expr::LoadedFile;
-use expr::Stage;
+use expr::{LoadedFile, Stage};
 use run::Env;
+use run::context::{Conditions, Figures, Surroundings};
 use run::program::Condition;
 use sql::ast::Parsed;
 use std::collections::HashMap;
@@ -32,7 +32,7 @@ const TIMESTAMP: VarId = id("timestamp");
 const PSEUDO_THREAD_ID: VarId = id("pseudo_thread_id");
 const SQL_MODE: VarId = id("sql_mode");
 const TIME_ZONE: VarId = id("time_zone");
-const MAX_ERROR_COUNT: VarId = id("max_error_count");
+pub(crate) const MAX_ERROR_COUNT: VarId = id("max_error_count");
 const SQL_NOTES: VarId = id("sql_notes");
 
 /// Those that [`State::computed`] knows.
@@ -117,6 +117,8 @@ pub(crate) struct State {
     /// `binlog_rows_query_log_events`: the text of the statement at hand is kept.
     pub keeps_text: bool,
     pub text: Vec<u8>,
+    /// What stored functions and triggers run with, once a statement has called some.
+    pub lent: Option<Box<exec::program::Lent>>,
 }
 
 impl State {
@@ -166,6 +168,7 @@ impl State {
             log_collations: [0; 2],
             log_reads: Reads::default(),
             applied: None,
+            lent: None,
         };
         state.reload();
         state
@@ -553,6 +556,42 @@ impl Env for State {
             Some(context) => &**context,
             None => &NoContext,
         }
+    }
+
+    fn lent(&mut self) -> Option<&mut dyn std::any::Any> {
+        Some(State::lent(self))
+    }
+
+    fn surround(&mut self, routine: &Surroundings) -> Surroundings {
+        self.exchange_surroundings(routine)
+    }
+
+    fn restore(&mut self, before: Surroundings) {
+        self.exchange_surroundings(&before);
+    }
+
+    fn exchange_conditions(&mut self, others: Conditions) -> Conditions {
+        self.exchange_all_conditions(others)
+    }
+
+    fn conditions(&mut self) -> &mut Vec<Condition> {
+        &mut self.warnings
+    }
+
+    fn clear_conditions(&mut self) {
+        State::clear_conditions(self);
+    }
+
+    fn add_condition(&mut self, condition: Condition) {
+        State::add_condition(self, condition);
+    }
+
+    fn figures(&self) -> Figures {
+        self.all_figures()
+    }
+
+    fn set_figures(&mut self, figures: Figures) {
+        self.put_figures(figures);
     }
 }
 

@@ -157,12 +157,17 @@ impl Session {
             self.state.single_statement = self.autocommits();
             let rows = RowLocks::of(&prepared, &version);
             let sink = &mut MemorySink::new(0);
-            return match prepared.uses() {
+            if prepared.calls() {
+                self.lend();
+            }
+            let result = match prepared.uses() {
                 Uses::Nothing | Uses::Transaction => prepared.execute(&mut self.tx, &values, &mut self.state, sink),
                 Uses::Beside | Uses::Both => self.with_beside(rows.as_deref(), |session, beside| {
                     prepared.execute_beside(&mut session.tx, beside, &values, &mut session.state, sink)
                 }),
             };
+            self.take_back();
+            return result;
         }
         Err(err!(ER_NEED_REPREPARE))
     }

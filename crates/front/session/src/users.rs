@@ -332,19 +332,23 @@ impl Session {
         Ok(())
     }
 
-    /// Views whose definer goes: warning 4005, or error 4006 without the right to leave them without one.
+    /// Views and routines whose definer goes: warning 4005, or error 4006 without the right to leave them without one.
     fn check_definer(&mut self, statement: &str, name: &AccountName) -> Result<()> {
         let definer = format!("{}@{}", name.user, name.host);
         let version = self.server.catalog.current();
         let mut tables = version.schemas.values().flat_map(|s| s.tables.values());
-        if !tables.any(|t| t.view.as_ref().is_some_and(|v| v.definer == definer)) {
-            return Ok(());
+        let mut routines = version.schemas.values().flat_map(|s| s.routines.values());
+        let has = [
+            ("a stored routine", routines.any(|r| r.definer == definer)),
+            ("a view", tables.any(|t| t.view.as_ref().is_some_and(|v| v.definer == definer))),
+        ];
+        for (what, _) in has.into_iter().filter(|(_, has)| *has) {
+            if !self.access().has_dynamic("ALLOW_NONEXISTENT_DEFINER") {
+                return Err(err!(ER_CANNOT_USER_REFERENCED_AS_DEFINER, statement, name, what));
+            }
+            let warning = err!(ER_USER_REFERENCED_AS_DEFINER, name, what);
+            self.state.warn("Warning", warning.code, warning.message);
         }
-        if !self.access().has_dynamic("ALLOW_NONEXISTENT_DEFINER") {
-            return Err(err!(ER_CANNOT_USER_REFERENCED_AS_DEFINER, statement, name, "a view"));
-        }
-        let warning = err!(ER_USER_REFERENCED_AS_DEFINER, name, "a view");
-        self.state.warn("Warning", warning.code, warning.message);
         Ok(())
     }
 

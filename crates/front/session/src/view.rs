@@ -10,6 +10,7 @@ use accounts::AccountName;
 use catalog::schema::eq_name;
 use catalog::{CheckOption, Column, ColumnDefault, TableName, Version, View, ViewAlgorithm};
 use sql::ast::{self, Account, CreateView, Expr, ObjectName, Parsed, Statement};
+use sql::print::quote_name;
 use sql::print_query::{self, Tables};
 use types::codes::*;
 use types::collation::CollationId;
@@ -23,6 +24,8 @@ const COLLATION_CONNECTION: VarId = id("collation_connection");
 struct Dictionary<'v> {
     version: &'v Version,
     database: Option<&'v str>,
+    /// That of the view.
+    schema: &'v str,
 }
 
 impl Tables for Dictionary<'_> {
@@ -36,6 +39,17 @@ impl Tables for Dictionary<'_> {
         let found = schema.or(self.database).and_then(|schema| self.version.table(schema, table));
         let columns = found.into_iter().flat_map(|t| &t.columns).filter(|c| c.invisible && !c.hidden);
         columns.map(|c| c.name.clone()).collect()
+    }
+
+    fn routine(&self, schema: Option<&str>, name: &str) -> Option<String> {
+        if schema.is_none() && exec::expr::functions::find(name).is_some() {
+            return None;
+        }
+        let found = self.version.routine(schema.or(self.database)?, catalog::RoutineKind::Function, name)?;
+        // A view finds those of its own schema.
+        let is_near = schema.is_none() && found.schema == self.schema;
+        let schema = if is_near { String::new() } else { quote_name(&found.schema) + "." };
+        Some(schema + &quote_name(&found.name))
     }
 }
 
@@ -74,7 +88,7 @@ impl Session {
         if create.alter && version.base_table(&schema, &name).is_none() {
             return Err(err!(ER_NO_SUCH_TABLE, schema, name));
         }
-        let dictionary = Dictionary { version: &version, database: self.state.database.as_deref() };
+        let dictionary = Dictionary { version: &version, database: self.state.database.as_deref(), schema: &schema };
         let canonical = print_query::query(&query, root, create.columns.is_empty(), &dictionary);
         let planned = self.plan(query, &[])?;
         let canonical = canonical.ok_or_else(|| unsupported("this query in a view"))?;

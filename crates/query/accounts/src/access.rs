@@ -9,7 +9,7 @@ use types::codes::*;
 use types::{SqlError, err};
 
 /// A session's view of its own account. Checks are bit tests while the account has the privilege globally.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Access {
     directory: Cached<Directory>,
     name: AccountName,

@@ -47,6 +47,12 @@ pub struct Routine {
     pub compiled: OnceLock<Arc<dyn Any + Send + Sync>>,
 }
 
+impl std::fmt::Debug for Routine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}.{}", self.kind.word(), self.schema, self.name)
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RoutineKind {

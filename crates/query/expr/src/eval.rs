@@ -107,6 +107,7 @@ impl Expr {
                 Ok(v)
             }
             Node::Now(decimals) => Ok(convert::now(run, *decimals)),
+            Node::Routine(_) => unreachable!("it is called"),
             Node::Aggregate(_) | Node::Window(_) => unreachable!("columns of an operator's row once planned"),
             _ => Ok(match self.eval_bool(run, at)? {
                 Some(b) => boolean(b),

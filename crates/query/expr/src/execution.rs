@@ -3,14 +3,15 @@
 use crate::compare::CmpOp;
 use crate::error;
 use crate::functions::Scratch;
-use crate::{Env, Expr, Scope};
+use crate::{Env, Expr, Scope, StoredCall};
 use catalog::Table;
 use std::cell::{Cell, RefCell, RefMut};
+use std::sync::Arc;
 use std::time::Duration;
 use sync::memory::Excess;
 use types::codes::*;
 use types::sql_mode::SqlMode;
-use types::{CollationId, Result, SqlError, Value, err};
+use types::{CollationId, DataType, Result, SqlError, Value, err};
 
 /// A value that functions take some hundred microseconds for.
 const LONG_BYTES: usize = 1 << 16;
@@ -123,6 +124,9 @@ pub trait Execution {
         collation: CollationId,
         at: Scope<'_>,
     ) -> Result<Option<bool>>;
+
+    /// The value of a stored function for values of its parameters. Errors of the routine; 1321, 1424, 1449.
+    fn call(&self, stored: &Arc<StoredCall>, given: Vec<(Value<'static>, DataType)>) -> Result<Value<'static>>;
 
     /// What has ended the statement: 0, or a reason of [`types::work::interrupted`].
     fn interrupt(&self) -> u8;

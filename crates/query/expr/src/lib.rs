@@ -43,6 +43,6 @@ pub use env::{Env, LoadedFile, Stage};
 pub use eval::member_text;
 pub use execution::{Evaluation, Execution, lexer_mode};
 pub use functions::{random_part, random_seed};
-pub use node::{Expr, Node, boolean, boolean_type, constant, reborrow, string};
+pub use node::{Expr, Node, StoredCall, boolean, boolean_type, constant, reborrow, string};
 pub use row::{Frame, Scope, Shape, Slot};
 pub use store::Strictness;

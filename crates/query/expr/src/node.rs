@@ -118,6 +118,15 @@ pub enum Node {
     SetUserVariable(String, Box<Expr>),
     /// `DEFAULT` of a column whose default is CURRENT_TIMESTAMP.
     Now(u8),
+    /// The stored function that a call is of: its first argument.
+    Routine(Arc<StoredCall>),
+}
+
+/// What is called, and what its value is stored as: a column with the name of the result that it is.
+#[derive(Clone, Debug)]
+pub struct StoredCall {
+    pub routine: Arc<catalog::Routine>,
+    pub returns: catalog::Column,
 }
 
 /// A value that borrows what `v` owns.
@@ -216,7 +225,7 @@ impl Expr {
     pub fn children<'e>(&'e self, f: &mut dyn FnMut(&'e Expr)) {
         match &self.node {
             Node::Const(_) | Node::Param(_) | Node::Column { .. } | Node::Subquery { .. } | Node::Exists { .. } => {}
-            Node::UserVariable(_) | Node::Now(_) | Node::Outer { .. } | Node::Local(_) => {}
+            Node::UserVariable(_) | Node::Now(_) | Node::Outer { .. } | Node::Local(_) | Node::Routine(_) => {}
             Node::EnumText(e, _) | Node::SetText(e, _) | Node::Neg(e) | Node::BitNot(e) | Node::Not(e) => f(e),
             Node::Cast(e) | Node::InCharset(e) | Node::LocalTime(e) | Node::SetUserVariable(_, e) => f(e),
             Node::IsNull { operand, .. } | Node::IsTruth { operand, .. } | Node::Quantified { operand, .. } => {
@@ -253,7 +262,7 @@ impl Expr {
     pub fn children_mut(&mut self, f: &mut dyn FnMut(&mut Expr)) {
         match &mut self.node {
             Node::Const(_) | Node::Param(_) | Node::Column { .. } | Node::Subquery { .. } | Node::Exists { .. } => {}
-            Node::UserVariable(_) | Node::Now(_) | Node::Outer { .. } | Node::Local(_) => {}
+            Node::UserVariable(_) | Node::Now(_) | Node::Outer { .. } | Node::Local(_) | Node::Routine(_) => {}
             Node::EnumText(e, _) | Node::SetText(e, _) | Node::Neg(e) | Node::BitNot(e) | Node::Not(e) => f(e),
             Node::Cast(e) | Node::InCharset(e) | Node::LocalTime(e) | Node::SetUserVariable(_, e) => f(e),
             Node::IsNull { operand, .. } | Node::IsTruth { operand, .. } | Node::Quantified { operand, .. } => {
@@ -343,12 +352,15 @@ impl Expr {
             }
             (Node::Like { negated: a, escape: x, .. }, Node::Like { negated: b, escape: y, .. }) => (a, x) == (b, y),
             (Node::Cast(_), Node::Cast(_)) | (Node::InCharset(_), Node::InCharset(_)) => self.ty == other.ty,
-            (Node::Call(f, _), Node::Call(g, _)) => f.name == g.name && !f.volatile,
+            (Node::Call(f, _), Node::Call(g, _)) => {
+                f.name == g.name && (!f.volatile || f.name == functions::stored::CALL.name)
+            }
             (Node::Aggregate(a), Node::Aggregate(b)) => a.same_call(b),
             (Node::Window(a), Node::Window(b)) if a.written == b.written => return true,
             (Node::Window(a), Node::Window(b)) => a.same_form(b),
             (Node::UserVariable(a), Node::UserVariable(b)) => a == b,
             (Node::Now(a), Node::Now(b)) => a == b,
+            (Node::Routine(a), Node::Routine(b)) => Arc::ptr_eq(&a.routine, &b.routine),
             // One subquery that two expressions came to share, by an alias or a position; two texts are two subqueries.
             (Node::Subquery { query: a, column: i }, Node::Subquery { query: b, column: j }) => (a, i) == (b, j),
             (Node::Exists { negated: a, query: q }, Node::Exists { negated: b, query: r }) => (a, q) == (b, r),

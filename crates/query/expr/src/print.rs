@@ -3,6 +3,7 @@
 use crate::Scope;
 use crate::array::{self, Search};
 use crate::compare::CmpOp;
+use crate::functions::stored::called;
 use crate::number::{ArithOp, BitOp};
 use crate::{Expr, Node};
 use catalog::Table;
@@ -159,6 +160,14 @@ pub fn print(e: &Expr, names: &dyn Names) -> String {
         Node::Cast(operand) => format!("cast({} as {})", p(operand), cast_type(&e.ty)),
         Node::Call(f, args) => match array::as_search(e) {
             Some(call) => search(&call, names),
+            None if let Some((call, args)) = called(e) => {
+                let routine = &call.routine;
+                format!("`{}`.`{}`({})", routine.schema, routine.name, list(args, ","))
+            }
+            None if let Some((call, args)) = crate::program::called(e) => {
+                let routine = &call.routine;
+                format!("`{}`.`{}`({})", routine.schema, routine.name, list(args, ","))
+            }
             None => format!("{}({})", f.name, list(args, ",")),
         },
         Node::Aggregate(_) | Node::Window(_) => "<aggregate>".to_string(),
@@ -175,6 +184,8 @@ pub fn print(e: &Expr, names: &dyn Names) -> String {
         Node::UserVariable(name) => format!("(@`{name}`)"),
         Node::SetUserVariable(name, e) => format!("(@`{name}`:={})", p(e)),
         Node::Now(_) => "now()".to_string(),
+        Node::Routine(call) => call.routine.name.clone(),
+        Node::Routine(call) => call.routine.name.clone(),
     }
 }
 

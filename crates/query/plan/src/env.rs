@@ -1,7 +1,17 @@
 //! The session as the planner sees it.
 
+use crate::TableUse;
+use catalog::{Routine, Version};
+use expr::error::unsupported;
+use std::sync::Arc;
+use types::Result;
+
 /// The session that a statement is planned for. Implemented by crate `session`.
 pub trait Env: expr::Env {
+    /// The tables that a routine uses, and all that it calls. Error 1235 where none may be called.
+    fn tables_of_routine(&mut self, _version: &Arc<Version>, _routine: &Arc<Routine>) -> Result<Arc<[TableUse]>> {
+        Err(unsupported("stored functions and triggers here"))
+    }
     /// The engine that the transaction runs in: AUTO_INCREMENT counters live there.
     fn engine(&self) -> &engine::Engine;
     /// What reading a system variable warns of.

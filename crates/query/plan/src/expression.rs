@@ -398,6 +398,11 @@ impl Planner<'_> {
     ) -> Result<Expr> {
         let parsed = self.parsed;
         let text = parsed.name(name);
+        if (schema.is_some() || functions::find(text).is_none())
+            && let Some(call) = self.stored_call(schema, name, args)?
+        {
+            return Ok(call);
+        }
         if let Some(schema) = schema {
             return Err(no_function(Some(parsed.name(schema)), text));
         }

@@ -42,6 +42,7 @@ pub mod query;
 mod range_memory;
 pub mod recursive;
 pub mod rewrite;
+mod routine;
 mod rows;
 pub mod rules;
 mod select;
@@ -62,6 +63,7 @@ pub mod views;
 pub mod window;
 
 use crate::parameter::{Otherwise, Parameter, Takes, text_type};
+use crate::table_use::RoutineUse;
 use catalog::{Table, Version};
 pub use column::{ColumnMeta, Extreme, KEPT, Provenance, Told};
 pub use env::Env;
@@ -73,7 +75,7 @@ use node::{Body, QueryPlan};
 use sql::ast::{self, Parsed, Statement};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
-pub use table_use::{ColumnUse, TableUse, ViewRight};
+pub use table_use::{ColumnUse, RoutineUse, TableUse, ViewRight};
 use types::codes::*;
 use types::collation::CollationId;
 use types::{DataType, Result, SqlError, err};
@@ -183,6 +185,11 @@ pub struct Planner<'p> {
     pub literal_collation: CollationId,
     /// The variables of the stored program that the statement is part of.
     pub locals: Arc<[LocalType]>,
+    /// Stored functions may be called, and those that are.
+    pub(crate) calls_routines: bool,
+    pub(crate) routines: Vec<RoutineUse>,
+    /// Of a view: the schema that functions without one are of.
+    routine_schema: Option<String>,
 }
 
 impl<'p> Planner<'p> {
@@ -260,6 +267,9 @@ impl<'p> Planner<'p> {
             div_increment: div_increment.map_or(expr::number::DIV_SCALE, |(v, _)| v.to_u64() as u32),
             literal_collation,
             locals: Arc::from([]),
+            calls_routines: false,
+            routines: Vec::new(),
+            routine_schema: None,
         }
     }
 

@@ -30,21 +30,25 @@ impl LocalType {
 impl Planner<'_> {
     /// What reads a variable of the program.
     pub(crate) fn local(&self, local: u32) -> Expr {
-        let LocalType { data_type: ty, members } = &self.locals[local as usize];
-        let node = Node::Local(local as usize);
-        match members {
-            Some(members) => {
-                let number = DataType { nullable: true, ..DataType::new(TypeKind::BigInt).unsigned() };
-                let raw = Box::new(Expr::new(node, number));
-                let members = Arc::clone(members);
-                let node = match ty.kind {
-                    TypeKind::Enum => Node::EnumText(raw, members),
-                    _ => Node::SetText(raw, members),
-                };
-                Expr::new(node, *ty)
-            }
-            None if ty.kind == TypeKind::Timestamp => Expr::new(Node::LocalTime(Box::new(Expr::new(node, *ty))), *ty),
-            None => Expr::new(node, *ty),
+        read_as(Node::Local(local as usize), &self.locals[local as usize])
+    }
+}
+
+/// What `node` gives, a value as columns hold it, as expressions have it.
+pub(crate) fn read_as(node: Node, ty: &LocalType) -> Expr {
+    let LocalType { data_type: ty, members } = ty;
+    match members {
+        Some(members) => {
+            let number = DataType { nullable: true, ..DataType::new(TypeKind::BigInt).unsigned() };
+            let raw = Box::new(Expr::new(node, number));
+            let members = Arc::clone(members);
+            let node = match ty.kind {
+                TypeKind::Enum => Node::EnumText(raw, members),
+                _ => Node::SetText(raw, members),
+            };
+            Expr::new(node, *ty)
         }
+        None if ty.kind == TypeKind::Timestamp => Expr::new(Node::LocalTime(Box::new(Expr::new(node, *ty))), *ty),
+        None => Expr::new(node, *ty),
     }
 }

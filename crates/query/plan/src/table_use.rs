@@ -1,4 +1,4 @@
-//! What a statement does with the tables and columns that it names: for privileges and metadata locks.
+//! What a statement does with the tables, columns and routines that it names: for privileges and metadata locks.
 
 use catalog::Table;
 
@@ -23,17 +23,36 @@ pub struct TableUse {
     /// An UPDATE of several tables names it beside those that it changes: as in MySQL it is opened as they are, whose columns are not
     /// known yet.
     pub joined: bool,
+    /// Stored functions and triggers that the statement calls use it, and write to it where it is `carried`: it asks for no privilege.
+    pub by_routine: bool,
     pub columns: ColumnUse,
+}
+
+/// A routine that a statement calls itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RoutineUse {
+    pub schema: String,
+    pub kind: catalog::RoutineKind,
+    pub name: String,
 }
 
 impl TableUse {
     /// Nothing is done with it yet.
     pub fn new(table: &Table) -> TableUse {
+        TableUse::named(table.schema.clone(), table.name.clone(), table.id, table.temporary)
+    }
+
+    /// The table of another use, with which nothing is done.
+    pub fn unused(other: &TableUse) -> TableUse {
+        TableUse::named(other.schema.clone(), other.table.clone(), other.id, other.temporary)
+    }
+
+    fn named(schema: String, table: String, id: u64, temporary: bool) -> TableUse {
         TableUse {
-            schema: table.schema.clone(),
-            table: table.name.clone(),
-            id: table.id,
-            temporary: table.temporary,
+            schema,
+            table,
+            id,
+            temporary,
             read: false,
             insert: false,
             update: false,
@@ -42,6 +61,7 @@ impl TableUse {
             for_update: false,
             carried: false,
             joined: false,
+            by_routine: false,
             columns: ColumnUse::default(),
         }
     }
@@ -49,6 +69,11 @@ impl TableUse {
     /// Is it locked as one whose rows change?
     pub fn is_written(&self) -> bool {
         self.insert || self.update || self.delete || self.for_update || self.carried
+    }
+
+    /// Does the statement itself use it?
+    pub fn is_own(&self) -> bool {
+        self.read || self.insert || self.update || self.delete || self.lock || self.joined || !self.by_routine
     }
 
     /// Is its metadata locked as that of a table whose rows change?

@@ -9,7 +9,7 @@ use super::node::QueryPlan;
 use super::pushdown::Definition;
 use super::semijoin::Aside;
 use super::tables::{StarColumn, Tree};
-use crate::table_use::{ColumnUse, TableUse, ViewRight};
+use crate::table_use::{ColumnUse, RoutineUse, TableUse, ViewRight};
 use catalog::{CheckOption, Table, Version, View, ViewAlgorithm};
 use expr::Expr;
 use expr::Shape;
@@ -52,6 +52,7 @@ struct Taken {
     tables: Vec<TableUse>,
     named_tables: u64,
     subqueries: Vec<QueryPlan>,
+    routines: Vec<RoutineUse>,
 }
 
 pub(super) fn parsed_query(view: &View) -> Result<Parsed> {
@@ -267,6 +268,8 @@ impl Planner<'_> {
                 source.filter = None;
                 let mut planner = Planner::new(parsed, Version::base(self.version), &mut *self.env, &[]);
                 planner.view_depth = self.view_depth;
+                planner.calls_routines = self.calls_routines;
+                planner.routine_schema = Some(table.schema.clone());
                 planner.subqueries = std::mem::take(&mut self.subqueries);
                 let mut block = Block::default();
                 block.sources.push(source);
@@ -420,6 +423,8 @@ impl Planner<'_> {
         self.grow(self.height + parsed.height())?;
         let mut inner = Planner::new(&parsed, Version::base(self.version), &mut *self.env, &[]);
         inner.view_depth = self.view_depth;
+        inner.calls_routines = self.calls_routines;
+        inner.routine_schema = Some(table.schema.clone());
         inner.constants = self.constants;
         inner.subqueries = std::mem::take(&mut self.subqueries);
         inner.merges = self.merges || written;
@@ -459,8 +464,9 @@ impl Planner<'_> {
         let (rights, foreseen) = (std::mem::take(&mut self.rights), std::mem::take(&mut self.foreseen));
         let (unsteady, constants) = (self.unsteady, self.constants);
         let named_tables = self.named_tables;
+        let routines = std::mem::take(&mut self.routines);
         let (tables, subqueries) = self.collected();
-        Taken { rights, foreseen, unsteady, constants, tables, named_tables, subqueries }
+        Taken { rights, foreseen, unsteady, constants, tables, named_tables, subqueries, routines }
     }
 
     /// Takes over what was planned for a view: all that it does with its tables is to read them.
@@ -470,6 +476,11 @@ impl Planner<'_> {
         self.foreseen.extend(taken.foreseen);
         self.unsteady |= taken.unsteady;
         self.subqueries = taken.subqueries;
+        for routine in taken.routines {
+            if !self.routines.contains(&routine) {
+                self.routines.push(routine);
+            }
+        }
         for mut inner in taken.rights {
             enclose(&mut inner, table, view);
             self.rights.push(ViewRight { read: true, as_view: None, ..inner });
@@ -480,7 +491,10 @@ impl Planner<'_> {
                 self.rights.push(ViewRight { read: true, columns: t.columns.read.clone(), ..right });
             }
             // Who reads the view needs a right on the view alone.
-            if !self.tables.iter().any(|n| n.id == t.id) {
+            if let Some(own) = self.tables.iter_mut().find(|n| n.id == t.id) {
+                own.by_routine |= t.by_routine;
+                own.carried |= t.by_routine && t.carried;
+            } else {
                 self.tables.push(TableUse { read: false, lock: false, columns: ColumnUse::default(), ..t });
             }
         }

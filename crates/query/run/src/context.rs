@@ -1,5 +1,6 @@
 //! What a statement needs from its session, and where its rows go.
 
+use crate::program::Condition;
 use plan::ColumnMeta;
 use types::{Result, Value};
 
@@ -77,4 +78,54 @@ pub trait Env: plan::Env {
     }
     /// What the virtual tables of information_schema and performance_schema may see of the session.
     fn virtual_context(&self) -> &dyn catalog::VirtualContext;
+    /// What the session's stored functions and triggers run with: a [`crate::program::Lent`]. `None`: it runs none.
+    fn lent(&mut self) -> Option<&mut dyn std::any::Any> {
+        None
+    }
+    /// Makes those of a routine the session's. What they were before is given back to [`Env::restore`].
+    fn surround(&mut self, _routine: &Surroundings) -> Surroundings {
+        Surroundings::default()
+    }
+    fn restore(&mut self, _before: Surroundings) {}
+    /// The conditions of the statement at hand, put aside while a routine has its own, or put back.
+    fn exchange_conditions(&mut self, _others: Conditions) -> Conditions {
+        Conditions::default()
+    }
+    fn conditions(&mut self) -> &mut Vec<Condition>;
+    fn clear_conditions(&mut self) {}
+    /// Another condition, counted.
+    fn add_condition(&mut self, _condition: Condition) {}
+    fn figures(&self) -> Figures {
+        Figures::default()
+    }
+    fn set_figures(&mut self, _figures: Figures) {}
+}
+
+/// What a routine is planned and run under; `None`: as it is.
+#[derive(Clone, Debug, Default)]
+pub struct Surroundings {
+    pub database: Option<Option<String>>,
+    pub sql_mode: Option<u64>,
+    /// `collation_connection`
+    pub collation: Option<types::CollationId>,
+    /// CURRENT_USER(): the definer.
+    pub user: Option<String>,
+}
+
+/// The conditions of a statement: those that are kept, and how many there were, errors among them.
+#[derive(Debug, Default)]
+pub struct Conditions {
+    pub kept: Vec<Condition>,
+    pub count: u64,
+    pub errors: u64,
+}
+
+/// What functions tell of the statement before.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Figures {
+    pub row_count: i64,
+    pub found_rows: u64,
+    pub last_insert_id: u64,
+    /// SET INSERT_ID
+    pub insert_id: u64,
 }

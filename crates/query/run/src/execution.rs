@@ -4,14 +4,14 @@ use crate::{Env, counted, long, recursive, subquery};
 use catalog::{Table, error};
 use engine::{Isolation, LockMode, Read, Transaction, Wait};
 use expr::compare::CmpOp;
-use expr::{Evaluation, Execution, Expr, Frame, Scope};
+use expr::{Evaluation, Execution, Expr, Frame, Scope, StoredCall};
 use observe::Counter;
 use plan::constant::Foreseen;
 use std::cell::{Cell, RefCell, RefMut};
 use std::sync::Arc;
 use std::time::Duration;
 use types::codes::*;
-use types::{CollationId, Result, SqlError, SqlMode, Value};
+use types::{CollationId, DataType, Result, SqlError, SqlMode, Value};
 
 /// What one operator keeps in memory at most before it goes on in a file: offsets in buffers have 32 bits.
 const IN_MEMORY_BYTES_MAX: u64 = 1 << 30;
@@ -103,6 +103,10 @@ impl Execution for Run<'_> {
         at: Scope<'_>,
     ) -> Result<Option<bool>> {
         subquery::quantified(self, query, op, all, operand, collation, at)
+    }
+
+    fn call(&self, stored: &Arc<StoredCall>, given: Vec<(Value<'static>, DataType)>) -> Result<Value<'static>> {
+        crate::program::evaluate(self, stored, given)
     }
 
     fn interrupt(&self) -> u8 {

@@ -1,11 +1,11 @@
 //! A planned statement with the buffers of its execution: what a session keeps for a prepared statement or cached text.
 
+use catalog::error;
+use crate::{PlainReads, Run, Statement};
 pub use crate::beside::Uses;
 use crate::context::{Env, Outcome, RowSink};
-use crate::program::Form;
+use crate::program::{Form, Lent};
 use crate::subquery::Subquery;
-use crate::{PlainReads, Run, Statement};
-use catalog::error;
 use catalog::{Table, Version};
 use engine::Transaction;
 use expr::Execution;
@@ -34,6 +34,11 @@ pub struct Prepared {
     value_types: Box<[DataType]>,
     tables: Vec<TableUse>,
     rights: Vec<ViewRight>,
+    routines: Vec<RoutineUse>,
+    /// Of a statement that calls some: the tables that it uses itself, by id.
+    own_tables: Option<Arc<[u64]>>,
+    /// Its routines may change rows.
+    writes_within: bool,
     writes: bool,
     plain_reads: PlainReads,
     explains: bool,
@@ -137,6 +142,7 @@ impl Prepared {
             let plan = || {
                 let mut planner = Planner::new(stmt, version, &mut *env, params);
                 planner.make_room_for(height);
+                planner.calls_routines = true;
                 planner.row_by_row = row_by_row;
                 match body(&mut planner) {
                     Err(_) if planner.lacks_room() => Err(Again::Taller(planner.height().max(2 * height))),
@@ -187,6 +193,7 @@ impl Prepared {
         let literal_collation = planner.literal_collation;
         let hint_warnings = planner.hint_warnings();
         let rights = std::mem::take(&mut planner.rights);
+        let routines = std::mem::take(&mut planner.routines);
         let values_matter = planner.values_matter.get();
         let named = planner.named_tables;
         let (tables, plans) = planner.finish();
@@ -202,6 +209,9 @@ impl Prepared {
         let explains = matches!(body, Body::Explain(_));
         let locks = tables.iter().any(|t| t.lock);
         let uses = Uses::of(&tables, &body, version);
+        let own = || tables.iter().filter(|t| t.is_own()).map(|t| t.id).collect();
+        let own_tables = (!routines.is_empty()).then(own);
+        let writes_within = tables.iter().any(|t| t.by_routine && t.carried);
         let figures = Figures::of(&body, plans.iter(), named);
         let subqueries: Vec<_> = plans.into_iter().map(|p| RefCell::new(Subquery::new(p))).collect();
         let begins_plainly = subqueries.is_empty()
@@ -222,6 +232,9 @@ impl Prepared {
             figures,
             tables,
             rights,
+            routines,
+            own_tables,
+            writes_within,
             notes,
             hint_warnings,
             temporal_params,
@@ -350,6 +363,32 @@ impl Prepared {
         self.writes
     }
 
+    /// The routines that it calls itself.
+    pub fn routines(&self) -> &[RoutineUse] {
+        &self.routines
+    }
+
+    /// Does it call routines?
+    #[inline]
+    pub fn calls(&self) -> bool {
+        self.own_tables.is_some()
+    }
+
+    /// Do these change rows?
+    pub fn writes_within(&self) -> bool {
+        self.writes_within
+    }
+
+    /// It has no table, and calls nothing that could have one.
+    pub fn stands_alone(&self) -> bool {
+        self.uses == Uses::Nothing && !self.calls()
+    }
+
+    /// It reads as the statement does that it is part of.
+    pub(crate) fn set_plain_reads(&mut self, reads: PlainReads) {
+        self.plain_reads = reads;
+    }
+
     /// It is the query of a statement that is none: see [`PlainReads`].
     pub fn lock_plain_reads(&mut self) {
         self.plain_reads = PlainReads::Locked;
@@ -419,8 +458,9 @@ impl Prepared {
         env: &mut dyn Env,
         sink: &mut dyn RowSink,
     ) -> Result<Outcome> {
-        let savepoint = self.writes.then(|| tx.savepoint());
+        let savepoint = (self.writes || self.writes_within).then(|| tx.savepoint());
         let result = match self.room {
+            _ if self.calls() => self.execute_calling(tx, beside, params, env, sink),
             0 => self.execute_in(tx, beside, params, env, sink),
             _ => self.execute_high(tx, beside, params, env, sink),
         };
@@ -428,6 +468,32 @@ impl Prepared {
             && !error::ends_transaction(e)
         {
             tx.rollback_to(savepoint).map_err(error::during_rollback)?;
+        }
+        result
+    }
+
+    /// Its routines know what it uses.
+    #[cold]
+    fn execute_calling(
+        &mut self,
+        tx: &mut Transaction,
+        beside: Option<&mut Transaction>,
+        params: &[Value<'_>],
+        env: &mut dyn Env,
+        sink: &mut dyn RowSink,
+    ) -> Result<Outcome> {
+        let own = self.own_tables.clone().expect("it calls some");
+        let lent = Lent::of(env.lent())?;
+        lent.used.push(own);
+        let is_outermost = lent.reads.is_none();
+        if is_outermost {
+            lent.reads = Some(self.plain_reads);
+        }
+        let result = self.execute_high(tx, beside, params, env, sink);
+        let lent = Lent::of(env.lent())?;
+        lent.used.pop();
+        if is_outermost {
+            lent.reads = None;
         }
         result
     }

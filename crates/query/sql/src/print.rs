@@ -14,6 +14,11 @@ pub trait Names {
         None
     }
 
+    /// The stored function that a call means, as it is written; `None`: a native one.
+    fn routine(&mut self, _schema: Option<&str>, _name: &str) -> Option<String> {
+        None
+    }
+
     /// May calls with OVER stand where the expression does?
     fn has_windows(&self) -> bool {
         false
@@ -129,9 +134,13 @@ impl Printer<'_> {
                 self.push(")");
             }
             Expr::Case { operand, whens, otherwise } => self.case(*operand, *whens, *otherwise)?,
-            Expr::Call { schema: None, name, args } => {
-                let name = parsed.name(*name).to_ascii_lowercase();
-                self.call(usual_name(&name), parsed.list(*args))?;
+            Expr::Call { schema, name, args } => {
+                let written = parsed.name(*name);
+                match (self.names.routine(schema.map(|s| parsed.name(s)), written), schema) {
+                    (Some(routine), _) => self.call(&routine, parsed.list(*args))?,
+                    (None, None) => self.call(usual_name(&written.to_ascii_lowercase()), parsed.list(*args))?,
+                    (None, Some(_)) => return None,
+                }
             }
             Expr::Builtin { func, args } => self.builtin(*func, parsed.list(*args))?,
             Expr::Aggregate { func, distinct, args } => {

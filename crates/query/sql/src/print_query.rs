@@ -13,6 +13,10 @@ pub trait Tables {
     fn invisible(&self, _schema: Option<&str>, _table: &str) -> Vec<String> {
         Vec::new()
     }
+    /// The stored function that a call means, as it is written; `None`: a native one.
+    fn routine(&self, _schema: Option<&str>, _name: &str) -> Option<String> {
+        None
+    }
 }
 
 /// A printed query, and the names of its columns.
@@ -137,6 +141,10 @@ impl Names for Printer<'_> {
         }
         // Nobody knows it: who plans the text says so.
         table.map_or(quoted.clone(), |t| format!("{}.{quoted}", quote_name(t)))
+    }
+
+    fn routine(&mut self, schema: Option<&str>, name: &str) -> Option<String> {
+        self.tables.routine(schema, name)
     }
 
     fn query(&mut self, id: QueryId) -> Option<String> {

@@ -360,6 +360,8 @@ error_table! {
     ER_SP_DUP_HANDLER = 1413, "42000", "Duplicate handler declared in the same block";
     ER_SP_NOT_VAR_ARG = 1414, "42000", "OUT or INOUT argument %d for routine %s is not a variable or NEW pseudo-variable in BEFORE trigger";
     ER_SP_NO_RETSET = 1415, "0A000", "Not allowed to return a result set from a %s";
+    ER_BINLOG_UNSAFE_ROUTINE = 1418, "HY000", "This function has none of DETERMINISTIC, NO SQL, or READS SQL DATA in its declaration and binary logging is enabled (you *might* want to use the less safe log_bin_trust_function_creators variable)";
+    ER_BINLOG_CREATE_ROUTINE_NEED_SUPER = 1419, "HY000", "You do not have the SUPER privilege and binary logging is enabled (you *might* want to use the less safe log_bin_trust_function_creators variable)";
     ER_STMT_HAS_NO_OPEN_CURSOR = 1421, "HY000", "The statement (%lu) has no open cursor.";
     ER_COMMIT_NOT_ALLOWED_IN_SF_OR_TRG = 1422, "HY000", "Explicit or implicit commit is not allowed in stored function or trigger.";
     ER_NO_DEFAULT_FOR_VIEW_FIELD = 1423, "HY000", "Field of view '%-.192s.%-.192s' underlying table doesn't have a default value";

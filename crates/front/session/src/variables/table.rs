@@ -374,7 +374,7 @@ pub static VARIABLES: &[Variable] = &[
     v("log_bin", Scope::Global, Access::ReadOnly, Startup::OptionFixed, Kind::Bool, Default::Bool(true)),
     v("log_bin_basename", Scope::Global, Access::ReadOnly, Startup::None, Kind::Str, Default::Str("")),
     v("log_bin_index", Scope::Global, Access::ReadOnly, Startup::OptionFixed, Kind::Str, Default::Str("")),
-    v("log_bin_trust_function_creators", Scope::Global, Access::Fixed, Startup::OptionFixed, Kind::Bool, Default::Bool(false)),
+    v("log_bin_trust_function_creators", Scope::Global, Access::Dynamic, Startup::Option, Kind::Bool, Default::Bool(false)),
     v("log_error", Scope::Global, Access::ReadOnly, Startup::Option, Kind::Str, Default::Str("stderr")),
     v("log_error_services", Scope::Global, Access::Fixed, Startup::OptionFixed, Kind::Str, Default::Str("log_filter_internal; log_sink_internal")),
     v("log_error_suppression_list", Scope::Global, Access::Fixed, Startup::OptionFixed, Kind::Str, Default::Str("")),

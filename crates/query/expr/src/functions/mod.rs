@@ -13,6 +13,7 @@ pub mod once;
 pub mod parameters;
 pub mod parse_date;
 pub mod regexp;
+pub mod stored;
 mod result;
 pub mod string;
 pub mod temporal;

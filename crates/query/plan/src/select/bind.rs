@@ -7,6 +7,7 @@ use crate::query::OrderKey;
 use crate::tables::StarColumn;
 use crate::{ColumnMeta, Planner};
 use engine::{LockMode, Read, Wait};
+use expr::functions::stored::named;
 use expr::{Expr, Node};
 use sql::ast::{self, Expr as Ast, ExprId, Select, SelectItem};
 use types::codes::*;
@@ -113,6 +114,7 @@ impl Planner<'_> {
                     if alias.is_some() {
                         listed.aliases.push((name.clone(), e.clone()));
                     }
+                    let e = if self.routines.is_empty() { e } else { named(e, &name) };
                     listed.add(self.meta(&name, &e), e);
                 }
             }

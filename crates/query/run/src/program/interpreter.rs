@@ -4,8 +4,9 @@ use super::cursor::OpenCursor;
 use super::handlers::choose;
 use super::values::{Row, assign, read};
 use super::{Compiled, Condition, Form, Host, LocalType};
-use crate::beside::Uses;
+use catalog::Column;
 use crate::build::variable_type;
+use expr::StoredCall;
 use sql::ast::{
     Diagnosed, DiagnosticTarget, ExplainTarget, Expr, ExprId, GetDiagnostics, Into, IntoVar, LocalId, Op,
     ParameterMode, Parsed, PartId, Place, SetItem, Signal, Statement, StatementItem,
@@ -67,6 +68,8 @@ pub struct Interpreter<'h, H: Host> {
     active: Vec<Activation>,
     /// Types of what stands for `?`, in a statement that is no program's.
     params: Box<[DataType]>,
+    /// The call of a function.
+    pub called: Option<Arc<StoredCall>>,
     returned: Option<Value<'static>>,
 }
 
@@ -83,7 +86,17 @@ impl<'h, H: Host> Interpreter<'h, H> {
         let plans = host.take_plans(compiled);
         let locals = vec![Value::Null; compiled.columns.len()];
         let (handlers, cursors, active) = (Vec::new(), Vec::new(), Vec::new());
-        Interpreter { host, plans, locals, handlers, cursors, active, params: Box::default(), returned: None }
+        Interpreter {
+            host,
+            plans,
+            locals,
+            handlers,
+            cursors,
+            active,
+            params: Box::default(),
+            called: None,
+            returned: None,
+        }
     }
 
     /// Gives a parameter its value. Errors as of a column.
@@ -124,19 +137,8 @@ impl<'h, H: Host> Interpreter<'h, H> {
     fn step(&mut self, compiled: &Arc<Compiled>, op: &Op) -> Result<Next> {
         match op {
             Op::Set { local, value } => {
-                self.host.clear_conditions();
                 let column = &compiled.columns[*local as usize];
-                self.ready(*value, compiled, None)?;
-                let plan = self.plans.plans[*value as usize].as_mut().expect("planned above");
-                self.locals[*local as usize] = if self.host.prepared(plan).uses() == Uses::Nothing {
-                    let prepared = self.host.prepared(plan);
-                    let (tx, env) = self.host.parts();
-                    prepared.assign(tx, &self.locals, env, column)?
-                } else {
-                    let (value, ty) = self.value(*value)?;
-                    let (tx, env) = self.host.parts();
-                    assign(tx, env, value, &ty, column)?
-                };
+                self.locals[*local as usize] = self.stored_value(compiled, *value, column)?;
                 Ok(Next::On)
             }
             Op::Clear(local) => {
@@ -175,7 +177,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
                 self.host.clear_conditions();
                 self.ready(*condition, compiled, None)?;
                 let plan = self.plans.plans[*condition as usize].as_mut().expect("planned above");
-                let holds = if self.host.prepared(plan).uses() == Uses::Nothing {
+                let holds = if self.host.prepared(plan).stands_alone() {
                     let prepared = self.host.prepared(plan);
                     let (tx, env) = self.host.parts();
                     prepared.holds(tx, &self.locals, env)?
@@ -228,15 +230,27 @@ impl<'h, H: Host> Interpreter<'h, H> {
                 })
             }
             Op::Return(part) => {
-                self.host.clear_conditions();
-                self.ready(*part, compiled, None)?;
-                let (value, ty) = self.value(*part)?;
-                let column = compiled.returns.as_ref().expect("only functions return");
-                let (tx, env) = self.host.parts();
-                self.returned = Some(assign(tx, env, value, &ty, column)?);
+                let called = self.called.clone();
+                let column = called.as_ref().map(|c| &c.returns).or(compiled.returns.as_ref());
+                self.returned = Some(self.stored_value(compiled, *part, column.expect("only functions return"))?);
                 Ok(Next::End)
             }
         }
+    }
+
+    /// The value of a part as a column would hold it.
+    fn stored_value(&mut self, compiled: &Arc<Compiled>, part: PartId, column: &Column) -> Result<Value<'static>> {
+        self.host.clear_conditions();
+        self.ready(part, compiled, None)?;
+        let plan = self.plans.plans[part as usize].as_mut().expect("planned above");
+        if self.host.prepared(plan).stands_alone() {
+            let prepared = self.host.prepared(plan);
+            let (tx, env) = self.host.parts();
+            return prepared.assign(tx, &self.locals, env, column);
+        }
+        let (value, ty) = self.value(part)?;
+        let (tx, env) = self.host.parts();
+        assign(tx, env, value, &ty, column)
     }
 
     // --- conditions ---
@@ -314,8 +328,8 @@ impl<'h, H: Host> Interpreter<'h, H> {
     /// Plans a part unless it is planned. `values`: the expressions of a statement that are wanted, in place of the statement.
     fn ready(&mut self, part: PartId, compiled: &Arc<Compiled>, values: Option<Box<[ExprId]>>) -> Result<()> {
         let at = part as usize;
-        if let Some(plan) = &mut self.plans.plans[at]
-            && !(self.host.prepared(plan).is_spent() && self.host.prepared(plan).uses() == Uses::Nothing)
+        if let Some(plan) = &self.plans.plans[at]
+            && !self.host.is_stale(plan)
         {
             return Ok(());
         }
@@ -333,7 +347,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
     fn values(&mut self, part: PartId) -> Result<(Vec<Value<'static>>, Vec<DataType>)> {
         let plan = self.plans.plans[part as usize].as_mut().expect("planned before");
         let mut row = Row::default();
-        if self.host.prepared(plan).uses() == Uses::Nothing {
+        if self.host.prepared(plan).stands_alone() {
             let prepared = self.host.prepared(plan);
             let (tx, env) = self.host.parts();
             prepared.execute(tx, &self.locals, env, &mut row)?;

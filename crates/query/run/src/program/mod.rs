@@ -8,16 +8,21 @@
 //! What only a session can do (transactions, definitions, answers to the client) it asks of a [`Host`]. Errors and warnings look for a
 //! handler behind each instruction ([`handlers`]).
 
+pub mod closure;
 mod compile;
 mod cursor;
 pub mod diagnostics;
+mod function;
 mod handlers;
 mod interpreter;
+pub mod lent;
 mod values;
 
 pub use compile::{Compiled, RoutineName, columns_of, variable};
 pub use diagnostics::{Condition, ConditionItems};
+pub(crate) use function::evaluate;
 pub use interpreter::{Interpreter, Plans, run_statement};
+pub use lent::{Lent, Rights};
 pub use values::assign;
 pub(crate) use values::stored;
 
@@ -48,6 +53,8 @@ pub trait Host {
     fn parts(&mut self) -> (&mut Transaction, &mut dyn Env);
     fn plan(&mut self, part: &Arc<Parsed>, form: Form) -> Result<Self::Plan>;
     fn prepared<'p>(&self, plan: &'p mut Self::Plan) -> &'p mut Prepared;
+    /// Has the plan to be made anew before it is used? Of one that `query` and `run` do not make anew themselves.
+    fn is_stale(&self, plan: &Self::Plan) -> bool;
     /// Runs a statement whose rows are the program's.
     fn query(&mut self, plan: &mut Self::Plan, locals: &[Value<'static>], sink: &mut dyn RowSink) -> Result<Outcome>;
     /// Runs a statement of the executor's; its rows are the client's. Error 1312 where the client takes no more than one answer.

@@ -161,6 +161,10 @@ impl plan::Env for TestEnv {
 }
 
 impl Env for TestEnv {
+    fn conditions(&mut self) -> &mut Vec<run::program::Condition> {
+        unreachable!("no program runs")
+    }
+
     fn get_lock(&mut self, _: &str, _: std::time::Duration, _: &mut engine::Transaction) -> Result<bool> {
         unreachable!("no other session to keep out")
     }

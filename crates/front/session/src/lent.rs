@@ -1,0 +1,195 @@
+//! What a session lends to the stored functions and triggers of the statement that it runs: dictionary, rights, settings.
+
+use crate::Server;
+use crate::command::Session;
+use crate::needs::Action;
+use crate::rights::Rights;
+use crate::state::State;
+use crate::variables::{VarId, id};
+use accounts::Access;
+use catalog::RoutineKind;
+use exec::Prepared;
+use exec::context::{Conditions, Figures, Surroundings};
+use exec::program::Lent;
+use std::sync::Arc;
+use types::sql_mode::SqlMode;
+use types::{Result, err};
+
+const PROGRAM_CACHE: VarId = id("stored_program_cache");
+
+/// The rights of a session while its statement runs.
+struct LentRights {
+    server: Arc<Server>,
+    /// The session's, and those of the definers of the routines that run; the last is in force.
+    stack: Vec<Access>,
+    /// Which routines have put one there.
+    changed: Vec<bool>,
+    definers: Vec<Access>,
+}
+
+impl LentRights {
+    fn rights(&mut self) -> Rights<'_> {
+        let access = self.stack.last().expect("the session's at least");
+        Rights { access, definers: &mut self.definers, server: &self.server }
+    }
+}
+
+impl exec::program::Rights for LentRights {
+    fn check(&mut self, prepared: &Prepared) -> Result<()> {
+        self.rights().check(prepared)
+    }
+
+    fn may_call(&mut self, schema: &str, kind: RoutineKind, name: &str) -> Result<()> {
+        may_execute(self.stack.last().expect("the session's at least"), schema, kind, name)
+    }
+
+    fn enter(
+        &mut self,
+        definer: Option<&str>,
+        (schema, kind, name): (&str, RoutineKind, &str),
+    ) -> Result<Option<String>> {
+        let own = self.stack.last().expect("the session's at least");
+        let is_own = |definer: &str| own.active_roles().is_empty() && own.account().name.to_string() == definer;
+        let user = match definer.filter(|definer| !is_own(definer)) {
+            None => None,
+            Some(definer) => {
+                let access = self.rights().take_definer(definer)?;
+                let may = may_execute(&access, schema, kind, name);
+                if let Err(denied) = may {
+                    self.definers.push(access);
+                    return Err(denied);
+                }
+                self.stack.push(access);
+                Some(definer.to_string())
+            }
+        };
+        self.changed.push(user.is_some());
+        Ok(user)
+    }
+
+    fn leave(&mut self) {
+        if self.changed.pop() == Some(true)
+            && let Some(definer) = self.stack.pop()
+        {
+            self.definers.push(definer);
+        }
+    }
+}
+
+/// Error 1370.
+pub(crate) fn may_execute(access: &Access, schema: &str, kind: RoutineKind, name: &str) -> Result<()> {
+    let _ = kind;
+    if crate::needs::check(access, Action::Execute, Some((schema, ""))).is_ok() {
+        return Ok(());
+    }
+    let account = &access.account().name;
+    Err(err!(1370, "execute", account.user, account.host, format!("{schema}.{name}")))
+}
+
+impl Session {
+    /// The statement at hand calls routines: what they need goes to where the executor finds it. [`Session::take_back`] follows.
+    #[cold]
+    pub(crate) fn lend(&mut self) {
+        let access = self.access.take().expect("statements come after the login");
+        self.lend_as(access);
+    }
+
+    /// The same inside of a definition, which asks for the session's rights meanwhile.
+    #[cold]
+    pub(crate) fn lend_copy(&mut self) {
+        let access = self.access().clone();
+        self.lend_as(access);
+    }
+
+    fn lend_as(&mut self, access: Access) {
+        let version = self.dictionary();
+        let rights = LentRights {
+            server: Arc::clone(&self.server),
+            stack: vec![access],
+            changed: Vec::new(),
+            definers: std::mem::take(&mut self.definers),
+        };
+        let plans_max = self.server.globals.load().uint(PROGRAM_CACHE) as usize;
+        self.state.lent().begin(version, Box::new(rights), plans_max, self.temporary.generation);
+    }
+
+    #[cold]
+    pub(crate) fn take_back(&mut self) {
+        let rights = self.state.lent.as_mut().and_then(|lent| lent.end());
+        let Some(rights) = rights else { return };
+        let rights: Box<dyn std::any::Any> = rights;
+        if let Ok(mut rights) = rights.downcast::<LentRights>() {
+            rights.stack.truncate(1);
+            self.access = rights.stack.pop();
+            self.definers = std::mem::take(&mut rights.definers);
+        }
+    }
+}
+
+impl State {
+    pub(crate) fn lent(&mut self) -> &mut Lent {
+        self.lent.get_or_insert_default()
+    }
+
+    /// See [`exec::Env::surround`].
+    pub(crate) fn exchange_surroundings(&mut self, new: &Surroundings) -> Surroundings {
+        let mut before = Surroundings::default();
+        if let Some(database) = &new.database
+            && *database != self.database
+        {
+            before.database = Some(std::mem::replace(&mut self.database, database.clone()));
+        }
+        let (mode, collation) = (self.sql_mode.0, self.vars.hot().literals);
+        if new.sql_mode.is_some_and(|new| new != mode) || new.collation.is_some_and(|new| new != collation) {
+            self.set_surroundings(new.sql_mode.unwrap_or(mode), new.collation.unwrap_or(collation));
+            (before.sql_mode, before.collation) = (Some(mode), Some(collation));
+        }
+        if let Some(user) = &new.user {
+            before.user = Some(std::mem::replace(&mut self.current_user, user.clone()));
+        }
+        before
+    }
+
+    pub(crate) fn exchange_all_conditions(&mut self, others: Conditions) -> Conditions {
+        let Conditions { kept, count, errors } = others;
+        let max = self.vars.uint(crate::state::MAX_ERROR_COUNT) as usize;
+        let mut kept = std::mem::replace(&mut self.warnings, kept);
+        self.warnings.truncate(max);
+        Conditions {
+            kept: std::mem::take(&mut kept),
+            count: std::mem::replace(&mut self.warning_count, count),
+            errors: std::mem::replace(&mut self.error_count, errors),
+        }
+    }
+
+    pub(crate) fn all_figures(&self) -> Figures {
+        Figures {
+            row_count: self.row_count,
+            found_rows: self.found_rows,
+            last_insert_id: self.last_insert_id,
+            insert_id: self.insert_id,
+        }
+    }
+
+    pub(crate) fn put_figures(&mut self, figures: Figures) {
+        self.row_count = figures.row_count;
+        self.found_rows = figures.found_rows;
+        self.last_insert_id = figures.last_insert_id;
+        self.insert_id = figures.insert_id;
+    }
+
+    /// Makes the SQL mode and the collation of literals those that a routine is planned and run under, or the caller's again.
+    pub(crate) fn set_surroundings(&mut self, sql_mode: u64, collation: types::CollationId) {
+        use crate::program::{CHARSET, COLLATION, SQL_MODE};
+        use crate::variables::Val;
+        if self.sql_mode.0 != sql_mode {
+            self.sql_mode = SqlMode(sql_mode);
+            self.vars.set(SQL_MODE, Val::UInt(sql_mode));
+        }
+        if self.vars.hot().literals != collation {
+            let text = |s: &'static str| Val::Str(s.into());
+            let (charset, collation) = (text(collation.charset().name()), text(collation.info().name));
+            self.vars.set_all([(CHARSET, charset), (COLLATION, collation)]);
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Calls of stored functions.
+
+use super::{Args, Function, MANY, Rule, f, volatile};
+use crate::{Expr, Node, StoredCall};
+use std::sync::Arc;
+use types::{Result, Value};
+
+/// A call: the routine, then its arguments. Each may have another value, unless the routine is DETERMINISTIC.
+pub static CALL: Function = volatile(f("stored function", 1, MANY, Rule::Last, evaluate));
+pub static CALL_DETERMINISTIC: Function = f("stored function", 1, MANY, Rule::Last, evaluate);
+
+/// Routine and arguments of a call.
+pub fn called(e: &Expr) -> Option<(&Arc<StoredCall>, &[Expr])> {
+    match &e.node {
+        Node::Call(_, args) => match args.split_first() {
+            Some((Expr { node: Node::Routine(call), .. }, args)) => Some((call, args)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The call as the result of that name: conditions of its value's type name it.
+pub fn named(mut e: Expr, name: &str) -> Expr {
+    let call = match &mut e.node {
+        Node::EnumText(call, _) | Node::SetText(call, _) | Node::LocalTime(call) => &mut **call,
+        _ => &mut e,
+    };
+    if let Node::Call(_, args) = &mut call.node
+        && let Some(Expr { node: Node::Routine(call), .. }) = args.first_mut()
+    {
+        Arc::make_mut(call).returns.name = name.to_string();
+    }
+    e
+}
+
+/// The value of a call. Errors of the routine; 1321, 1424, 1449.
+fn evaluate<'a>(a: Args<'a>) -> Result<Value<'a>> {
+    let Node::Routine(stored) = &a.args[0].node else { unreachable!("made by the planner") };
+    let mut given = Vec::with_capacity(a.len() - 1);
+    for e in &a.args[1..] {
+        given.push((e.eval(a.run, a.at)?.into_owned(), e.ty));
+    }
+    a.run.call(stored, given)
+}

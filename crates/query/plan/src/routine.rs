@@ -1,0 +1,75 @@
+//! Calls of stored functions: which routine it is, and what tables the statement uses by it.
+
+use super::Planner;
+use crate::local::read_as;
+use crate::{LocalType, RoutineUse, TableUse};
+use catalog::{Column, Routine, RoutineKind};
+use expr::error::unsupported;
+use expr::functions::stored::{CALL, CALL_DETERMINISTIC};
+use expr::{Expr, Node, StoredCall};
+use sql::ast::{ExprList, Name};
+use std::sync::Arc;
+use types::{DataType, Result, TypeKind, err};
+
+impl Planner<'_> {
+    /// The call of a stored function; `None`: there is none of that name. Errors 1318, 1235 where none may be called.
+    pub(super) fn stored_call(&mut self, schema: Option<Name>, name: Name, args: ExprList) -> Result<Option<Expr>> {
+        let (parsed, version) = (self.parsed, self.version);
+        let schema = match schema {
+            Some(schema) => parsed.name(schema).to_string(),
+            None => match self.routine_schema.as_deref().or(self.env.database()) {
+                Some(database) => database.to_string(),
+                None => return Ok(None),
+            },
+        };
+        let Some(routine) = version.routine(&schema, RoutineKind::Function, parsed.name(name)) else {
+            return Ok(None);
+        };
+        let given = parsed.list(args);
+        let wanted = routine.parameters.len();
+        if given.len() != wanted {
+            let name = format!("{}.{}", routine.schema, routine.name);
+            return Err(err!(1318, "FUNCTION", name, wanted, given.len()));
+        }
+        if !self.calls_routines {
+            return Err(unsupported("stored functions in this place"));
+        }
+        let returns = routine.returns.as_ref().expect("a function has a type");
+        let column = Column { name: routine.name.clone(), ..returns.clone() };
+        let stored = StoredCall { routine: Arc::clone(routine), returns: column };
+        let mut all = vec![Expr::new(Node::Routine(Arc::new(stored)), DataType::new(TypeKind::Null))];
+        for id in given {
+            all.push(self.expr(*id)?);
+        }
+        self.unsteady |= !routine.deterministic;
+        self.note_routine(routine)?;
+        let returns = LocalType::of(returns);
+        let function = if routine.deterministic { &CALL_DETERMINISTIC } else { &CALL };
+        let ty = DataType { nullable: true, ..returns.data_type };
+        Ok(Some(read_as(Node::Call(function, all), &LocalType { data_type: ty, ..returns })))
+    }
+
+    /// The statement calls a routine: it uses what that uses.
+    pub(super) fn note_routine(&mut self, routine: &Arc<Routine>) -> Result<()> {
+        let used = RoutineUse { schema: routine.schema.clone(), kind: routine.kind, name: routine.name.clone() };
+        if self.routines.contains(&used) {
+            return Ok(());
+        }
+        self.routines.push(used);
+        let closure = self.env.tables_of_routine(self.version, routine)?;
+        self.note_closure(&closure);
+        Ok(())
+    }
+
+    fn note_closure(&mut self, closure: &[TableUse]) {
+        for used in closure {
+            match self.tables.iter_mut().find(|t| t.id == used.id && t.schema == used.schema) {
+                Some(own) => {
+                    own.by_routine = true;
+                    own.carried |= used.carried;
+                }
+                None => self.tables.push(used.clone()),
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What stored functions and triggers run with, inside of a statement that has borrowed the session.
+//!
+//! ```text
+//!   plan      Closure: tables of all that the statement calls, which it pins like its own
+//!   execute   the session lends its dictionary and its rights; Within, a Host, runs sub-statements in the statement's transaction
+//!   end       the session takes them back; plans of sub-statements stay here for the next statement
+//! ```
+
+use super::{Compiled, Plans};
+use crate::Prepared;
+use plan::TableUse;
+use crate::PlainReads;
+use catalog::{Routine, RoutineKind, Version};
+use std::sync::Arc;
+use types::{Result, SqlError};
+
+/// A plan of a sub-statement.
+pub type SubPlan = Box<Prepared>;
+
+/// Whose rights sub-statements have.
+pub trait Rights: Send + std::any::Any {
+    /// May the statement do what it does? Errors 1142, 1143, 1356, 1370, 1449.
+    fn check(&mut self, prepared: &Prepared) -> Result<()>;
+    /// Error 1370.
+    fn may_call(&mut self, schema: &str, kind: RoutineKind, name: &str) -> Result<()>;
+    /// A routine begins: its definer's rights are at hand, unless it is SQL SECURITY INVOKER. CURRENT_USER(), where that changes.
+    /// Errors 1370, 1449.
+    fn enter(&mut self, definer: Option<&str>, routine: (&str, RoutineKind, &str)) -> Result<Option<String>>;
+    fn leave(&mut self);
+}
+
+/// Kept by a session from statement to statement.
+#[derive(Default)]
+pub struct Lent {
+    /// The dictionary that the statement's tables are pinned in; `None` between statements.
+    version: Option<Arc<Version>>,
+    rights: Option<Box<dyn Rights>>,
+    /// `stored_program_cache`
+    plans_max: usize,
+    /// Of the session's temporary tables, for which plans and closures were made.
+    generation: u64,
+    /// Those of sub-statements that no routine uses at the moment; that which was used longest ago comes first.
+    plans: Vec<Plans<SubPlan>>,
+    /// The routines that run, the innermost last.
+    pub(crate) running: Vec<Arc<Compiled>>,
+    /// Tables of the statements that wait for them, by id, the innermost last.
+    pub(crate) used: Vec<Arc<[u64]>>,
+    /// How the outermost statement reads: its sub-statements read so.
+    pub(crate) reads: Option<PlainReads>,
+    pub(crate) closures: Closures,
+}
+
+impl Lent {
+    /// The session's, of which there is one where statements call routines.
+    pub fn of(lent: Option<&mut dyn std::any::Any>) -> Result<&mut Lent> {
+        let lent = lent.and_then(|lent| lent.downcast_mut::<Lent>());
+        lent.ok_or_else(|| expr::error::unsupported("stored functions and triggers here"))
+    }
+
+    pub(crate) fn version(&self) -> Result<Arc<Version>> {
+        self.version.clone().ok_or_else(|| expr::error::unsupported("stored functions and triggers here"))
+    }
+
+    pub(crate) fn rights(&mut self) -> Result<&mut Box<dyn Rights>> {
+        self.rights.as_mut().ok_or_else(|| SqlError::new(1105, "no rights were lent"))
+    }
+
+    pub(crate) fn take_plans(&mut self, compiled: &Arc<Compiled>) -> Plans<SubPlan> {
+        match self.plans.iter().rposition(|p| Arc::ptr_eq(&p.compiled, compiled)) {
+            Some(at) => self.plans.remove(at),
+            None => Plans::new(compiled),
+        }
+    }
+
+    pub(crate) fn keep_plans(&mut self, plans: Plans<SubPlan>) {
+        self.plans.push(plans);
+        if self.plans.len() > self.plans_max {
+            self.plans.remove(0);
+        }
+    }
+
+    /// What was planned under other settings is planned anew.
+    pub fn forget_plans(&mut self) {
+        self.plans.clear();
+        self.closures = Closures::default();
+    }
+
+    /// A statement begins that calls routines. `generation`: of the session's temporary tables.
+    pub fn begin(&mut self, version: Arc<Version>, rights: Box<dyn Rights>, plans_max: usize, generation: u64) {
+        if self.generation != generation {
+            self.forget_plans();
+            self.generation = generation;
+        }
+        (self.version, self.rights, self.plans_max) = (Some(version), Some(rights), plans_max);
+    }
+
+    /// The statement is over, also where a panic has ended it.
+    pub fn end(&mut self) -> Option<Box<dyn Rights>> {
+        self.running.clear();
+        self.used.clear();
+        (self.version, self.reads) = (None, None);
+        self.rights.take()
+    }
+}
+
+/// The tables of routines and of all that they call.
+#[derive(Default)]
+pub(crate) struct Closures {
+    /// What the known ones hold for.
+    version: Option<Arc<Version>>,
+    known: Vec<(Arc<Routine>, Arc<[TableUse]>)>,
+    /// Those that are being looked at.
+    pub open: Vec<Arc<Routine>>,
+    /// A routine calls itself: what was found below is not all.
+    pub is_cut: bool,
+}
+
+/// Closures that are kept.
+const CLOSURES_MAX: usize = 256;
+
+impl Closures {
+    pub fn find(&mut self, version: &Arc<Version>, routine: &Arc<Routine>) -> Option<Arc<[TableUse]>> {
+        if !self.version.as_ref().is_some_and(|v| Arc::ptr_eq(v, version)) {
+            self.known.clear();
+            self.version = Some(Arc::clone(version));
+        }
+        let found = self.known.iter().find(|(r, _)| Arc::ptr_eq(r, routine));
+        found.map(|(_, tables)| Arc::clone(tables))
+    }
+
+    pub fn keep(&mut self, routine: &Arc<Routine>, tables: &Arc<[TableUse]>) {
+        if self.is_cut && !self.open.is_empty() {
+            return;
+        }
+        self.is_cut = false;
+        if self.known.len() < CLOSURES_MAX {
+            self.known.push((Arc::clone(routine), Arc::clone(tables)));
+        }
+    }
+}
