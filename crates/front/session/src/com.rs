@@ -305,6 +305,7 @@ fn kind_of_definition(statement: &Statement) -> Option<&'static str> {
                 "create_procedure"
             }
         }
+        Statement::CreateTrigger(_) => "create_trigger",
         Statement::AlterRoutine(alter) => {
             if alter.function {
                 "alter_function"

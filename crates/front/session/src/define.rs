@@ -586,6 +586,7 @@ fn found_it_done(statement: &Statement) -> bool {
         Statement::CreateDatabase(create) => create.if_not_exists,
         Statement::DropDatabase { if_exists, .. } | Statement::DropView { if_exists, .. } => *if_exists,
         Statement::CreateRoutine(create) => create.if_not_exists,
+        Statement::CreateTrigger(create) => create.if_not_exists,
         Statement::DropProgram { if_exists, .. } => *if_exists,
         Statement::CreateTable(create) => {
             let alone = matches!(create.body, CreateTableBody::Columns { select: None, .. });

@@ -6,12 +6,13 @@ use crate::needs::Action;
 use crate::rights::Rights;
 use crate::state::State;
 use crate::variables::{VarId, id};
-use accounts::Access;
+use accounts::{Access, Privileges};
 use catalog::RoutineKind;
-use exec::Prepared;
-use exec::context::{Conditions, Figures, Surroundings};
-use exec::program::Lent;
+use run::Prepared;
+use run::context::{Conditions, Figures, Surroundings};
+use run::program::{Compiled, Lent};
 use std::sync::Arc;
+use types::codes::*;
 use types::sql_mode::SqlMode;
 use types::{Result, err};
 
@@ -34,7 +35,7 @@ impl LentRights {
     }
 }
 
-impl exec::program::Rights for LentRights {
+impl run::program::Rights for LentRights {
     fn check(&mut self, prepared: &Prepared) -> Result<()> {
         self.rights().check(prepared)
     }
@@ -67,6 +68,26 @@ impl exec::program::Rights for LentRights {
         Ok(user)
     }
 
+    fn may_touch(&mut self, schema: &str, table: &str, trigger: &Compiled) -> Result<()> {
+        let access = self.stack.last().expect("the session's at least");
+        if access.global().has(Privileges(Privileges::SELECT.0 | Privileges::UPDATE.0)) {
+            return Ok(());
+        }
+        let may = |wanted: Privileges, local: usize| {
+            let column = &trigger.columns[local].name;
+            match access.column(schema, table, column).has(wanted) {
+                true => Ok(()),
+                false => Err(access.denied_column(wanted, table, column)),
+            }
+        };
+        trigger.row_columns.iter().try_for_each(|c| {
+            if c.is_set {
+                may(Privileges::UPDATE, c.local)?;
+            }
+            if c.is_read { may(Privileges::SELECT, c.local) } else { Ok(()) }
+        })
+    }
+
     fn leave(&mut self) {
         if self.changed.pop() == Some(true)
             && let Some(definer) = self.stack.pop()
@@ -76,14 +97,17 @@ impl exec::program::Rights for LentRights {
     }
 }
 
-/// Error 1370.
+/// May a routine be called, may a trigger of the table `name` fire? Errors 1142, 1370.
 pub(crate) fn may_execute(access: &Access, schema: &str, kind: RoutineKind, name: &str) -> Result<()> {
-    let _ = kind;
+    match kind {
+        RoutineKind::Trigger => return access.check_table(Privileges::TRIGGER, schema, name),
+        RoutineKind::Procedure | RoutineKind::Function => {}
+    }
     if crate::needs::check(access, Action::Execute, Some((schema, ""))).is_ok() {
         return Ok(());
     }
     let account = &access.account().name;
-    Err(err!(1370, "execute", account.user, account.host, format!("{schema}.{name}")))
+    Err(err!(ER_PROCACCESS_DENIED_ERROR, "execute", account.user, account.host, format!("{schema}.{name}")))
 }
 
 impl Session {
@@ -131,7 +155,7 @@ impl State {
         self.lent.get_or_insert_default()
     }
 
-    /// See [`exec::Env::surround`].
+    /// See [`expr::Env::surround`].
     pub(crate) fn exchange_surroundings(&mut self, new: &Surroundings) -> Surroundings {
         let mut before = Surroundings::default();
         if let Some(database) = &new.database

@@ -81,6 +81,7 @@ mod table_spec;
 mod temporary;
 pub mod tls;
 mod tracking;
+mod trigger;
 mod users;
 pub mod variables;
 mod view;

@@ -4,7 +4,7 @@ use crate::command::Session;
 use crate::needs::Action;
 use crate::run::Planned;
 use catalog::mdl::{Duration, Mode, Name};
-use catalog::{Changes, MetadataPins, StorageEngine, Waiting};
+use catalog::{Changes, MetadataPins, RoutineKind, StorageEngine, Waiting};
 use engine::Transaction;
 use expr::Env;
 use observe::Counter;
@@ -359,14 +359,16 @@ impl Session {
                 used.push((factor.name, parsed.name(factor.alias.unwrap_or(factor.name.name))));
             }
         }
-        let by_routine = planned.prepared.tables().iter().filter(|t| t.by_routine && !t.temporary);
+        // Those of triggers are locked with their tables.
+        let calls = planned.prepared.routines().iter().any(|r| r.kind == RoutineKind::Function);
+        let by_routine = planned.prepared.tables().iter().filter(|t| calls && t.by_routine && !t.temporary);
         for t in by_routine.filter(|t| planned.pins.iter().any(|p| p.is_on(&t.schema, &t.table))) {
             let mut named = locked.iter().filter(|l| l.schema == t.schema && l.table == t.table).peekable();
             if named.peek().is_none() {
-                return Err(err!(1100, t.table));
+                return Err(err!(ER_TABLE_NOT_LOCKED, t.table));
             }
             if t.carried && !named.any(|l| l.write) {
-                return Err(err!(1099, t.table));
+                return Err(err!(ER_TABLE_NOT_LOCKED_FOR_WRITE, t.table));
             }
         }
         let version = self.catalog.peek();

@@ -80,6 +80,10 @@ impl Session {
             Statement::DropView { if_exists, names } => self.drop_views(parsed, *if_exists, names)?,
             Statement::CreateRoutine(create) => self.create_routine(parsed, create)?,
             Statement::AlterRoutine(alter) => self.alter_routine(parsed, alter)?,
+            Statement::CreateTrigger(create) => self.create_trigger(parsed, create)?,
+            Statement::DropProgram { kind: ProgramKind::Trigger, if_exists, name } => {
+                self.drop_trigger(parsed, *if_exists, *name)?;
+            }
             Statement::DropProgram { kind: ProgramKind::Procedure, if_exists, name } => {
                 self.drop_routine(parsed, false, *if_exists, *name)?;
             }

@@ -152,6 +152,7 @@ impl Session {
             | Statement::CloneLocal(_)
             | Statement::CloneInstance(_)
             | Statement::CreateRoutine(_)
+            | Statement::CreateTrigger(_)
             | Statement::Signal(_)
             | Statement::GetDiagnostics(_)
             | Statement::Use(_) => return Err(err!(ER_UNSUPPORTED_PS)),

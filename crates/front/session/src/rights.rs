@@ -5,6 +5,7 @@ use crate::Server;
 use crate::command::Session;
 use crate::needs::{Action, on_table};
 use accounts::{Access, AccountName, Privileges};
+use catalog::RoutineKind;
 use plan::{TableUse, ViewRight};
 use run::Prepared;
 use sql::ast::{ExplainTarget, Parsed, QueryBody, Statement, TableRef};
@@ -152,7 +153,8 @@ impl Rights<'_> {
             prepared.rights().iter().try_for_each(|right| check_explained(access, right))?;
         }
         prepared.rights().iter().try_for_each(|right| self.check_view(right, prepared.tables()))?;
-        let called = prepared.routines().iter();
+        // Triggers ask for their definers' rights alone.
+        let called = prepared.routines().iter().filter(|r| r.kind != RoutineKind::Trigger);
         called.into_iter().try_for_each(|r| crate::lent::may_execute(access, &r.schema, r.kind, &r.name))
     }
 

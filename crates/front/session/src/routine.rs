@@ -53,7 +53,8 @@ impl Session {
     /// Are functions and triggers taken from whoever may make them?
     fn trusts_creators(&self) -> bool {
         let globals = self.server.globals.load();
-        globals.bool(TRUST_CREATORS) || !globals.bool(crate::binary_log::LOG_BIN)
+        // What a source has made a replica makes, too.
+        globals.bool(TRUST_CREATORS) || !globals.bool(crate::binary_log::LOG_BIN) || self.state.applied.is_some()
     }
 
     /// Error 1419 without SUPER where what is made has its part in what the binary log says.
@@ -195,7 +196,7 @@ impl Session {
 }
 
 /// Error 1300 for a text that the dictionary could not keep.
-fn utf8(parsed: &Parsed, text: ast::Str) -> Result<String> {
+pub(crate) fn utf8(parsed: &Parsed, text: ast::Str) -> Result<String> {
     let bytes = parsed.bytes(text);
     let kept = std::str::from_utf8(bytes);
     kept.map(str::to_string).map_err(|_| err!(ER_INVALID_CHARACTER_STRING, "utf8mb4", String::from_utf8_lossy(bytes)))

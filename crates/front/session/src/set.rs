@@ -306,7 +306,7 @@ impl Session {
     fn apply(&mut self, change: Change) -> Result<()> {
         match change {
             Change::User(name, value, t) => {
-                self.state.set_user_variable(&name, value, exec::run::build::variable_type(&t));
+                self.state.set_user_variable(&name, value, run::build::variable_type(&t));
                 self.tracking.state();
             }
             Change::Names(collation) => {

@@ -52,6 +52,7 @@ impl Session {
         accounts.set_roles(access.active_roles().to_vec(), Vec::new());
         let accounts = Arc::new(accounts);
         let (of_columns, of_views, of_routines) = (Arc::clone(&accounts), Arc::clone(&accounts), Arc::clone(&accounts));
+        let of_triggers = Arc::clone(&accounts);
         inspect::Context {
             version: self.temporary.over(self.catalog.peek()),
             engine: Arc::clone(&self.server.engine),
@@ -92,6 +93,7 @@ impl Session {
                 of_views.table(schema, view).has(Privileges::SHOW_VIEW)
                     && of_views.table_or_columns(schema, view).has(Privileges::SELECT)
             }),
+            shows_triggers: Box::new(move |schema, table| of_triggers.table(schema, table).has(Privileges::TRIGGER)),
             shows_routines: access.has_dynamic("SHOW_ROUTINE") || access.global().has(Privileges::SELECT),
             sees_routines: Box::new(move |schema, _| {
                 let any = [Privileges::EXECUTE, Privileges::CREATE_ROUTINE, Privileges::ALTER_ROUTINE];
@@ -215,7 +217,7 @@ impl Session {
             ShowWhat::Triggers { schema, .. } => {
                 let name = self.seen_schema(parsed, *schema)?;
                 cx.version.schema(&name).ok_or_else(|| err!(ER_BAD_DB_ERROR, name))?;
-                show::empty(show::TRIGGERS)
+                inspect::triggers::show(&cx, &name)
             }
             ShowWhat::Events { schema } => {
                 self.need_in(Action::ShowEvents, &self.schema_of(parsed, *schema)?)?;
@@ -273,7 +275,10 @@ impl Session {
                 let (schema, name) = self.object(parsed, *name)?;
                 inspect::routines::show_create(cx, &schema, kind, &name)?
             }
-            ShowWhat::CreateTrigger(_) => return Err(err!(ER_TRG_DOES_NOT_EXIST)),
+            ShowWhat::CreateTrigger(name) => {
+                let (schema, name) = self.object(parsed, *name)?;
+                inspect::triggers::show_create(cx, &schema, &name)?
+            }
             ShowWhat::CreateEvent(name) => {
                 self.need_in(Action::Event, &self.schema_of(parsed, name.schema)?)?;
                 return Err(err!(ER_EVENT_DOES_NOT_EXIST, parsed.name(name.name)));

@@ -118,7 +118,7 @@ pub(crate) struct State {
     pub keeps_text: bool,
     pub text: Vec<u8>,
     /// What stored functions and triggers run with, once a statement has called some.
-    pub lent: Option<Box<exec::program::Lent>>,
+    pub lent: Option<Box<run::program::Lent>>,
 }
 
 impl State {
@@ -496,6 +496,23 @@ impl expr::Env for State {
 }
 
 impl plan::Env for State {
+    fn tables_of_routine(
+        &mut self,
+        version: &Arc<catalog::Version>,
+        routine: &Arc<catalog::Routine>,
+    ) -> Result<Arc<[plan::TableUse]>> {
+        run::program::closure::tables_of_routine(version, self, routine)
+    }
+
+    fn use_of_trigger(
+        &mut self,
+        version: &Arc<catalog::Version>,
+        table: &Arc<catalog::Table>,
+        trigger: &Arc<catalog::Trigger>,
+    ) -> Result<plan::routine::TriggerUse> {
+        run::program::closure::use_of_trigger(version, self, table, trigger)
+    }
+
     fn deprecated_variable(&self, name: &str) -> Option<&'static str> {
         crate::variables::find(name).and_then(|id| VARIABLES[id as usize].deprecated_read())
     }

@@ -337,9 +337,11 @@ impl Session {
         let definer = format!("{}@{}", name.user, name.host);
         let version = self.server.catalog.current();
         let mut tables = version.schemas.values().flat_map(|s| s.tables.values());
+        let mut triggers = version.schemas.values().flat_map(|s| s.tables.values()).flat_map(|t| &t.triggers);
         let mut routines = version.schemas.values().flat_map(|s| s.routines.values());
         let has = [
             ("a stored routine", routines.any(|r| r.definer == definer)),
+            ("a trigger", triggers.any(|t| t.definer == definer)),
             ("a view", tables.any(|t| t.view.as_ref().is_some_and(|v| v.definer == definer))),
         ];
         for (what, _) in has.into_iter().filter(|(_, has)| *has) {

@@ -42,7 +42,7 @@ impl Tables for Dictionary<'_> {
     }
 
     fn routine(&self, schema: Option<&str>, name: &str) -> Option<String> {
-        if schema.is_none() && exec::expr::functions::find(name).is_some() {
+        if schema.is_none() && expr::functions::find(name).is_some() {
             return None;
         }
         let found = self.version.routine(schema.or(self.database)?, catalog::RoutineKind::Function, name)?;

@@ -336,6 +336,7 @@ impl Ddl<'_> {
             temporary: false,
             virtual_rows: None,
             view: None,
+            triggers: old.map_or_else(Vec::new, |(old, _)| old.triggers.clone()),
         };
         stored::attach_counters(&self.catalog.engine, &mut table).map_err(from_engine)?;
         if let (Some(start), Some(counter)) = (spec.auto_increment, &table.auto_increment) {
@@ -538,6 +539,9 @@ impl Ddl<'_> {
         if old.view.is_some() && from.0 != to.0 {
             return Err(err!(ER_FORBID_SCHEMA_CHANGE));
         }
+        if !old.triggers.is_empty() && from.0 != to.0 {
+            return Err(err!(ER_TRG_IN_WRONG_SCHEMA));
+        }
         let children: Vec<TableName> =
             self.next.children(from.0, from.1).map(|t| (t.schema.clone(), t.name.clone())).collect();
         self.forget(&old)?;
@@ -667,6 +671,7 @@ impl Ddl<'_> {
             temporary: false,
             virtual_rows: None,
             view: Some(Arc::new(view)),
+            triggers: Vec::new(),
         })?;
         Ok(())
     }
@@ -777,6 +782,7 @@ impl Ddl<'_> {
                 table.columns[i].histogram = None;
             }
         }
+        table.renew_triggers();
         let json = stored::write_table(&table);
         if self.temporary {
             dictionary::put(self.tx, tree, Kind::Temporary, "", &table.id.to_string(), &json)?;

@@ -176,6 +176,7 @@ impl TableSpec {
             temporary: false,
             virtual_rows: None,
             view: None,
+            triggers: Vec::new(),
         }
     }
 

@@ -33,6 +33,7 @@ pub mod schema;
 pub mod servers;
 pub mod statistics;
 mod stored;
+pub mod trigger;
 pub mod virtual_table;
 
 pub use counter::AutoIncrement;
@@ -50,6 +51,7 @@ pub use schema::{
     Check, CheckOption, Column, ColumnDefault, ForeignKey, Generated, Index, IndexPart, ReferenceAction, Schema, Table,
     TableName, TemporaryTables, Version, View, ViewAlgorithm,
 };
+pub use trigger::{Trigger, TriggerEvent, TriggerOrder};
 pub use virtual_table::{Sought, VirtualContext, VirtualTable};
 
 /// Name of the clustered index of a table without a primary key; its one part is a hidden column.

@@ -9,7 +9,7 @@ use crate::define::check_name;
 use crate::dictionary::{self, Kind};
 use crate::mdl::{Duration, Mode, Name};
 use crate::schema::{Column, Version};
-use crate::stored::{self, FORMAT, StoredColumn};
+use crate::stored::{self, FORMAT, PLAIN_FORMAT, StoredColumn};
 use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
@@ -58,6 +58,8 @@ impl std::fmt::Debug for Routine {
 pub enum RoutineKind {
     Procedure,
     Function,
+    /// Kept with its table.
+    Trigger,
 }
 
 impl RoutineKind {
@@ -66,6 +68,7 @@ impl RoutineKind {
         match self {
             RoutineKind::Procedure => "PROCEDURE",
             RoutineKind::Function => "FUNCTION",
+            RoutineKind::Trigger => "TRIGGER",
         }
     }
 }
@@ -146,7 +149,7 @@ struct StoredRoutine {
 fn write(routine: &Routine) -> Vec<u8> {
     let parameter = |p: &Parameter| (p.mode, stored::store_column(&p.column));
     let stored = StoredRoutine {
-        format: FORMAT,
+        format: PLAIN_FORMAT,
         kind: routine.kind,
         name: routine.name.clone(),
         parameters: routine.parameters.iter().map(parameter).collect(),
@@ -337,7 +340,7 @@ mod tests {
         let again = read("s", &json).expect("it was written so");
         assert_eq!(write(&again), json);
         assert_eq!((again.name, again.parameters[0].mode), ("P".to_string(), ParameterMode::InOut));
-        let later = String::from_utf8(json).expect("it is JSON").replace("\"format\":3", "\"format\":4");
+        let later = String::from_utf8(json).expect("it is JSON").replace("\"format\":3", "\"format\":5");
         assert!(read("s", later.as_bytes()).is_none());
     }
 }

@@ -210,6 +210,8 @@ pub struct Table {
     pub virtual_rows: Option<Arc<dyn VirtualTable>>,
     /// Set for views: no trees either, the columns are the query's.
     pub view: Option<Arc<View>>,
+    /// Of each event and time in the order in which they fire.
+    pub triggers: Vec<Arc<crate::trigger::Trigger>>,
 }
 
 impl Table {

@@ -7,6 +7,7 @@ use crate::schema::{
     Check, CheckOption, Column, ColumnDefault, ForeignKey, Generated, Index, IndexPart, ReferenceAction, Schema, Table,
     View, ViewAlgorithm,
 };
+use crate::trigger::Trigger;
 use crate::{AutoIncrement, CreateOptions, HIDDEN_INDEX, Histogram, IndexAlgorithm, StorageEngine};
 use engine::{Engine, Tree, TreeKind};
 use serde::{Deserialize, Serialize};
@@ -18,7 +19,9 @@ use types::row::RowLayout;
 use types::{DataType, Date, DateTime, Decimal, Time, TypeKind, Value, base64, json};
 
 /// The format that this version writes, and the newest that it reads.
-pub(crate) const FORMAT: u32 = 3;
+pub(crate) const FORMAT: u32 = 4;
+/// What entries without anything new are: earlier versions read them, too. Tables with triggers are not among them.
+pub(crate) const PLAIN_FORMAT: u32 = 3;
 
 #[derive(Serialize, Deserialize)]
 pub(crate) struct StoredSchema {
@@ -57,6 +60,8 @@ pub(crate) struct StoredTable {
     view: Option<StoredView>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     evolution: Option<StoredEvolution>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    triggers: Vec<Trigger>,
 }
 
 #[derive(Serialize, Deserialize, Default, PartialEq)]
@@ -437,7 +442,7 @@ fn load_default(default: StoredDefault) -> Option<ColumnDefault> {
 
 pub(crate) fn write_schema(schema: &Schema) -> Vec<u8> {
     let stored = StoredSchema {
-        format: FORMAT,
+        format: PLAIN_FORMAT,
         collation: schema.default_collation.0,
         read_only: schema.read_only,
         encrypts: schema.encrypts,
@@ -494,7 +499,7 @@ pub(crate) fn write_table(table: &Table) -> Vec<u8> {
         comment: i.comment.clone(),
     };
     let stored = StoredTable {
-        format: FORMAT,
+        format: if table.triggers.is_empty() { PLAIN_FORMAT } else { FORMAT },
         id: table.id,
         version: table.version,
         columns: table.columns.iter().map(store_column).collect(),
@@ -509,6 +514,7 @@ pub(crate) fn write_table(table: &Table) -> Vec<u8> {
         foreign_keys: table.foreign_keys.iter().map(store_foreign_key).collect(),
         view: table.view.as_deref().map(store_view),
         evolution: table.evolution.as_ref().map(store_evolution),
+        triggers: table.triggers.iter().map(|t| Trigger::clone(t)).collect(),
     };
     serde_json::to_vec(&stored).expect("a table becomes JSON")
 }
@@ -744,6 +750,7 @@ fn parse_table(schema: &str, name: &str, json: &[u8]) -> Option<Table> {
         temporary: false,
         virtual_rows: None,
         view: stored.view.map(|v| Arc::new(load_view(v))),
+        triggers: stored.triggers.into_iter().map(Arc::new).collect(),
     })
 }
 

@@ -164,10 +164,6 @@ pub fn print(e: &Expr, names: &dyn Names) -> String {
                 let routine = &call.routine;
                 format!("`{}`.`{}`({})", routine.schema, routine.name, list(args, ","))
             }
-            None if let Some((call, args)) = crate::program::called(e) => {
-                let routine = &call.routine;
-                format!("`{}`.`{}`({})", routine.schema, routine.name, list(args, ","))
-            }
             None => format!("{}({})", f.name, list(args, ",")),
         },
         Node::Aggregate(_) | Node::Window(_) => "<aggregate>".to_string(),
@@ -184,7 +180,6 @@ pub fn print(e: &Expr, names: &dyn Names) -> String {
         Node::UserVariable(name) => format!("(@`{name}`)"),
         Node::SetUserVariable(name, e) => format!("(@`{name}`:={})", p(e)),
         Node::Now(_) => "now()".to_string(),
-        Node::Routine(call) => call.routine.name.clone(),
         Node::Routine(call) => call.routine.name.clone(),
     }
 }

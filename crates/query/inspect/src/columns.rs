@@ -322,5 +322,6 @@ fn build<'c>(
         temporary: false,
         virtual_rows: Some(rows),
         view: None,
+        triggers: Vec::new(),
     }
 }

@@ -69,6 +69,7 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("ROLE_COLUMN_GRANTS", All(grants::role_column_grants)),
     ("ROLE_TABLE_GRANTS", All(grants::role_table_grants)),
     ("ROUTINES", All(crate::routines::routines)),
+    ("TRIGGERS", ByTable(crate::triggers::triggers)),
     ("SCHEMATA", All(schemata)),
     ("SCHEMATA_EXTENSIONS", All(schemata_extensions)),
     ("SCHEMA_PRIVILEGES", All(grants::schema_privileges)),

@@ -20,6 +20,7 @@ pub mod plugins;
 pub mod routines;
 pub mod show;
 mod threads;
+pub mod triggers;
 mod view_check;
 
 pub use columns::{ShowColumns, VirtualRows};
@@ -225,6 +226,8 @@ pub struct Context {
     pub visible: Visible,
     /// Has the session SHOW VIEW on this view?
     pub shows_views: Visible,
+    /// Has the session TRIGGER on this table?
+    pub shows_triggers: Visible,
     /// May the session know of the routines of this schema, whoever has made them?
     pub sees_routines: Visible,
     /// May it read all of them: SHOW_ROUTINE, or SELECT on everything?

@@ -59,7 +59,7 @@ pub fn show_create(cx: &Context, schema: &str, kind: RoutineKind, name: &str) ->
     let shows_text = cx.shows_routine(routine);
     let (title, create) = match routine.kind {
         RoutineKind::Procedure => ("Procedure", "Create Procedure"),
-        RoutineKind::Function => ("Function", "Create Function"),
+        _ => ("Function", "Create Function"),
     };
     let columns = [
         (title, varchar(64)),

@@ -311,7 +311,7 @@ pub fn open_tables() -> Rows {
     )
 }
 
-/// SHOW TRIGGERS, EVENTS: the columns, and no row.
+/// SHOW EVENTS: the columns, and no row.
 pub fn empty(columns: &[&str]) -> Rows {
     let columns: Vec<_> = columns.iter().map(|c| (*c, varchar(64))).collect();
     Rows::new(&columns, Vec::new())
@@ -453,19 +453,6 @@ pub fn profile(types: &[&str]) -> Rows {
     Rows::new(&names.map(column).collect::<Vec<_>>(), Vec::new())
 }
 
-pub const TRIGGERS: &[&str] = &[
-    "Trigger",
-    "Event",
-    "Table",
-    "Statement",
-    "Timing",
-    "Created",
-    "sql_mode",
-    "Definer",
-    "character_set_client",
-    "collation_connection",
-    "Database Collation",
-];
 pub const EVENTS: &[&str] = &[
     "Db",
     "Name",

@@ -401,6 +401,7 @@ impl Planner<'_> {
         }));
         let check = self.block().sources[0].check.take();
         let rules = self.rules(&table, Changes::UPDATE, check)?;
+        changed.extend(rules.iter().flat_map(|r| &r.triggers.set_by_update));
         let target = self.target(table, update.filter, &update.order, update.limit, Some(&changed))?;
         Ok(Body::Update(Box::new(Update { target, ignore: update.ignore, set, rules })))
     }

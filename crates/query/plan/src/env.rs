@@ -1,7 +1,8 @@
 //! The session as the planner sees it.
 
 use crate::TableUse;
-use catalog::{Routine, Version};
+use crate::routine::TriggerUse;
+use catalog::{Routine, Table, Trigger, Version};
 use expr::error::unsupported;
 use std::sync::Arc;
 use types::Result;
@@ -10,6 +11,10 @@ use types::Result;
 pub trait Env: expr::Env {
     /// The tables that a routine uses, and all that it calls. Error 1235 where none may be called.
     fn tables_of_routine(&mut self, _version: &Arc<Version>, _routine: &Arc<Routine>) -> Result<Arc<[TableUse]>> {
+        Err(unsupported("stored functions and triggers here"))
+    }
+    /// Error 1054, and as of [`Env::tables_of_routine`].
+    fn use_of_trigger(&mut self, _: &Arc<Version>, _: &Arc<Table>, _: &Arc<Trigger>) -> Result<TriggerUse> {
         Err(unsupported("stored functions and triggers here"))
     }
     /// The engine that the transaction runs in: AUTO_INCREMENT counters live there.

@@ -42,7 +42,7 @@ pub mod query;
 mod range_memory;
 pub mod recursive;
 pub mod rewrite;
-mod routine;
+pub mod routine;
 mod rows;
 pub mod rules;
 mod select;
@@ -63,7 +63,6 @@ pub mod views;
 pub mod window;
 
 use crate::parameter::{Otherwise, Parameter, Takes, text_type};
-use crate::table_use::RoutineUse;
 use catalog::{Table, Version};
 pub use column::{ColumnMeta, Extreme, KEPT, Provenance, Told};
 pub use env::Env;
@@ -186,8 +185,8 @@ pub struct Planner<'p> {
     /// The variables of the stored program that the statement is part of.
     pub locals: Arc<[LocalType]>,
     /// Stored functions may be called, and those that are.
-    pub(crate) calls_routines: bool,
-    pub(crate) routines: Vec<RoutineUse>,
+    pub calls_routines: bool,
+    pub routines: Vec<RoutineUse>,
     /// Of a view: the schema that functions without one are of.
     routine_schema: Option<String>,
 }

@@ -1,15 +1,32 @@
-//! Calls of stored functions: which routine it is, and what tables the statement uses by it.
+//! Calls of stored functions, and triggers: which they are, and what tables the statement uses by them.
 
 use super::Planner;
 use crate::local::read_as;
 use crate::{LocalType, RoutineUse, TableUse};
-use catalog::{Column, Routine, RoutineKind};
+use catalog::{Changes, Column, Routine, RoutineKind, Table, Trigger, TriggerEvent};
 use expr::error::unsupported;
 use expr::functions::stored::{CALL, CALL_DETERMINISTIC};
 use expr::{Expr, Node, StoredCall};
 use sql::ast::{ExprList, Name};
 use std::sync::Arc;
+use types::codes::*;
 use types::{DataType, Result, TypeKind, err};
+
+/// The triggers that a statement fires at the rows of the table that it writes, in the order of the table's definition.
+#[derive(Default)]
+pub struct Triggers {
+    pub all: Vec<Arc<Trigger>>,
+    /// Columns that those before an update may set.
+    pub set_by_update: Vec<usize>,
+}
+
+/// What is to be known of a trigger before a statement that fires it is run.
+pub struct TriggerUse {
+    /// The tables that it uses, and all that it calls.
+    pub tables: Arc<[TableUse]>,
+    /// Columns of NEW that it names.
+    pub sets: Vec<usize>,
+}
 
 impl Planner<'_> {
     /// The call of a stored function; `None`: there is none of that name. Errors 1318, 1235 where none may be called.
@@ -29,7 +46,7 @@ impl Planner<'_> {
         let wanted = routine.parameters.len();
         if given.len() != wanted {
             let name = format!("{}.{}", routine.schema, routine.name);
-            return Err(err!(1318, "FUNCTION", name, wanted, given.len()));
+            return Err(err!(ER_SP_WRONG_NO_OF_ARGS, "FUNCTION", name, wanted, given.len()));
         }
         if !self.calls_routines {
             return Err(unsupported("stored functions in this place"));
@@ -56,9 +73,38 @@ impl Planner<'_> {
             return Ok(());
         }
         self.routines.push(used);
-        let closure = self.env.tables_of_routine(self.version, routine)?;
-        self.note_closure(&closure);
+        let tables = self.env.tables_of_routine(self.version, routine)?;
+        self.note_closure(&tables);
         Ok(())
+    }
+
+    /// The triggers of a table that rows are inserted into, updated in, deleted from. Errors 1054.
+    pub(super) fn triggers(&mut self, table: &Arc<Table>, changes: Changes) -> Result<Triggers> {
+        let mut triggers = Triggers::default();
+        if table.triggers.is_empty() || !self.calls_routines {
+            return Ok(triggers);
+        }
+        for trigger in &table.triggers {
+            let fires = match trigger.event {
+                TriggerEvent::Insert => changes.insert,
+                TriggerEvent::Update => changes.update,
+                TriggerEvent::Delete => changes.delete,
+            };
+            if !fires {
+                continue;
+            }
+            let (schema, name) = (table.schema.clone(), trigger.name.clone());
+            self.routines.push(RoutineUse { schema, kind: RoutineKind::Trigger, name });
+            let TriggerUse { tables, sets } = self.env.use_of_trigger(self.version, table, trigger)?;
+            self.note_closure(&tables);
+            if trigger.event == TriggerEvent::Update && trigger.before {
+                triggers.set_by_update.extend(sets);
+            }
+            triggers.all.push(Arc::clone(trigger));
+        }
+        triggers.set_by_update.sort_unstable();
+        triggers.set_by_update.dedup();
+        Ok(triggers)
     }
 
     fn note_closure(&mut self, closure: &[TableUse]) {

@@ -3,6 +3,7 @@
 
 use super::Planner;
 use super::names::{Block, Source};
+use super::routine::Triggers;
 use crate::table_use::TableUse;
 use catalog::{Changes, ColumnDefault, Table, parent_index};
 use expr::Expr;
@@ -14,6 +15,8 @@ use types::Result;
 /// The rules of the table that a statement writes, `nodes[0]`, and of those that its foreign keys carry changes to.
 pub struct Rules {
     pub nodes: Vec<TableRules>,
+    /// Of the table that the statement writes.
+    pub triggers: Triggers,
 }
 
 pub struct TableRules {
@@ -64,7 +67,8 @@ impl Planner<'_> {
     ) -> Result<Option<Arc<Rules>>> {
         let referenced = changes.update || changes.delete;
         let is_parent = referenced && self.version.children(&table.schema, &table.name).next().is_some();
-        if !table.has_rules() && !is_parent && check.is_none() {
+        let triggers = self.triggers(table, changes)?;
+        if !table.has_rules() && !is_parent && check.is_none() && triggers.all.is_empty() {
             return Ok(None);
         }
         let mut nodes: Vec<TableRules> = vec![self.table_rules(table)?];
@@ -90,7 +94,7 @@ impl Planner<'_> {
             self.note_use(&related.table);
             self.table_use(related.table.id).carried = true;
         }
-        Ok(Some(Arc::new(Rules { nodes })))
+        Ok(Some(Arc::new(Rules { nodes, triggers })))
     }
 
     fn table_rules(&mut self, table: &Arc<Table>) -> Result<TableRules> {

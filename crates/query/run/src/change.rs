@@ -11,7 +11,7 @@ use super::sort::encode_sort_key;
 use super::write::{Refused, RowWriter};
 use super::{Frame, Op, Run, Scope, Settled, recycle};
 use crate::context::Outcome;
-use catalog::Table;
+use catalog::{Table, TriggerEvent};
 use engine::{LockMode, Read, Wait};
 use expr::Execution;
 use expr::Node;
@@ -213,6 +213,10 @@ pub struct Assigner {
     stamped: Vec<usize>,
     /// Generated columns that read some of these or of those that are set.
     computed: Vec<usize>,
+    /// Columns that triggers may change.
+    by_triggers: Vec<usize>,
+    /// Columns of the row at hand that are NULL and cannot be, before its triggers.
+    nulls: Vec<usize>,
     /// By index: does it have a column that is set?
     pub touched: Vec<bool>,
     /// The AUTO_INCREMENT column, if it is set.
@@ -230,7 +234,9 @@ impl Assigner {
         let stamped: Vec<usize> =
             (0..table.columns.len()).filter(|c| table.columns[*c].on_update_now && !is_set(*c)).collect();
         let mut rules = rules.map(RuleSet::new);
-        let set_or_stamped: Vec<usize> = set.iter().map(|(c, _)| *c).chain(stamped.iter().copied()).collect();
+        let by_triggers = rules.as_ref().map_or_else(Vec::new, |r| r.changed_by_triggers().to_vec());
+        let set_or_stamped = set.iter().map(|(c, _)| *c).chain(stamped.iter().copied());
+        let set_or_stamped: Vec<usize> = set_or_stamped.chain(by_triggers.iter().copied()).collect();
         let computed = rules.as_mut().map_or_else(Vec::new, |rules| rules.only_changing(&set_or_stamped));
         let changes = |c: usize| set_or_stamped.contains(&c) || computed.contains(&c);
         let touched = table.indexes.iter().map(|i| i.parts.iter().any(|p| changes(p.column))).collect();
@@ -242,6 +248,8 @@ impl Assigner {
             set,
             sequential,
             stamped,
+            by_triggers,
+            nulls: Vec::new(),
             computed,
             touched,
             counted,
@@ -256,6 +264,7 @@ impl Assigner {
     pub fn changing(&self) -> Vec<usize> {
         let mut columns: Vec<usize> = self.set.iter().map(|(c, _)| *c).collect();
         columns.extend(&self.computed);
+        columns.extend(&self.by_triggers);
         columns.extend(&self.stamped);
         columns.sort_unstable();
         columns.dedup();
@@ -269,15 +278,26 @@ impl Assigner {
 
     /// No side effect but warnings, and no other table read.
     fn is_repeatable(&self) -> bool {
-        self.set.iter().all(|(_, value)| match value {
-            Assigned::Default => true,
-            Assigned::Value(e) => !e.any(&mut |e| match &e.node {
-                Node::SetUserVariable(..) | Node::Subquery { .. } | Node::Exists { .. } => true,
-                Node::InSubquery { .. } | Node::Quantified { .. } => true,
-                Node::Call(f, _) => f.volatile,
-                _ => false,
-            }),
-        })
+        !self.defers_nulls()
+            && self.set.iter().all(|(_, value)| match value {
+                Assigned::Default => true,
+                Assigned::Value(e) => !e.any(&mut |e| match &e.node {
+                    Node::SetUserVariable(..) | Node::Subquery { .. } | Node::Exists { .. } => true,
+                    Node::InSubquery { .. } | Node::Quantified { .. } => true,
+                    Node::Call(f, _) => f.volatile,
+                    _ => false,
+                }),
+            })
+    }
+
+    /// Triggers see the row before NULL is refused.
+    fn defers_nulls(&self) -> bool {
+        self.rules.as_ref().is_some_and(|rules| rules.fires(TriggerEvent::Update, true))
+    }
+
+    /// The row stays as it was. Errors of triggers.
+    pub fn unchanged(&self, old: &[u8], writer: &RowWriter, run: &Run<'_>) -> Result<()> {
+        self.rules.as_ref().map_or(Ok(()), |rules| rules.unchanged(old, &writer.row, run))
     }
 
     /// Encodes the changed row into `writer`, complete.
@@ -290,8 +310,16 @@ impl Assigner {
         how: Strictness,
         run: &Run<'_>,
     ) -> Result<()> {
+        self.nulls.clear();
         self.apply_set(table, frame, writer, row, how, run)?;
+        let defers = self.defers_nulls();
         let Some(rules) = &mut self.rules else { return Ok(()) };
+        if defers {
+            rules.before_row(Some(&frame.slots[self.slot].bytes), writer, &mut self.nulls, run)?;
+            for c in self.nulls.drain(..) {
+                store::null_value(&table.columns[c], false, Strictness { null_is_error: !how.lenient, ..how }, run)?;
+            }
+        }
         let set = &self.set;
         let absent = |c: usize| set.iter().any(|(s, value)| *s == c && matches!(value, Assigned::Default));
         rules.complete(writer, &absent, row, how, run)
@@ -385,6 +413,7 @@ impl Assigner {
     ) -> Result<()> {
         let mut values = recycle(std::mem::take(&mut self.values));
         self.columns.clear();
+        let (defers, mut nulls) = (self.defers_nulls(), std::mem::take(&mut self.nulls));
         let at = Scope::new(frame, None);
         let slot = &frame.slots[self.slot];
         for (c, value) in &self.set[from..to] {
@@ -408,11 +437,18 @@ impl Assigner {
                     expr::Expr::column(self.slot, *c, column.data_type).eval(run, at)?.into_owned()
                 }
                 Assigned::Value(e) => store::computed(e.eval(run, at)?, e, column, row, how, run)
-                    .and_then(|v| store::store(v, &e.ty, column, row, how, run))
+                    .and_then(|v| match v.is_null() && defers && !column.data_type.nullable {
+                        true => {
+                            nulls.push(*c);
+                            Ok(store::implicit_default(&column.data_type))
+                        }
+                        false => store::store(v, &e.ty, column, row, how, run),
+                    })
                     .map_err(|e| store::named(e, table))?,
             });
             self.columns.push(*c);
         }
+        self.nulls = nulls;
         let changed = || -> Result<bool> {
             let tx = run.tx.borrow();
             for (c, v) in self.columns.iter().zip(&values) {
@@ -481,7 +517,10 @@ impl UpdateStatement {
                 let mut tx = run.tx.borrow_mut();
                 let savepoint = row_savepoint(*ignore, table, &tx);
                 match writer.update(table, &mut tx, &slot.key, &slot.bytes, &assigner.touched) {
-                    Ok(false) => {}
+                    Ok(false) => {
+                        drop(tx);
+                        assigner.unchanged(&slot.bytes, writer, run)?;
+                    }
                     Ok(true) => {
                         drop(tx);
                         match assigner.written(table, &slot.bytes, writer, run) {
@@ -549,7 +588,7 @@ pub struct DeleteStatement {
 impl DeleteStatement {
     pub fn new(d: node::Delete) -> DeleteStatement {
         DeleteStatement {
-            rows: Rows::new(d.target, true, false),
+            rows: Rows::new(d.target, d.rules.as_ref().is_none_or(|r| r.triggers.all.is_empty()), false),
             ignore: d.ignore,
             rules: d.rules.map(RuleSet::new),
             writer: RowWriter::default(),
@@ -571,6 +610,9 @@ impl DeleteStatement {
             loop {
                 let slot = &rows.frame.slots[0];
                 let undone = *ignore && rules.is_some();
+                if let Some(rules) = rules {
+                    rules.before_delete(&slot.bytes, run)?;
+                }
                 let savepoint = row_savepoint(undone, &rows.table, &run.tx.borrow());
                 let result = writer.delete(&rows.table, &mut run.tx.borrow_mut(), &slot.key, &slot.bytes);
                 match result {

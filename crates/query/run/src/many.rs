@@ -258,7 +258,10 @@ impl UpdateManyStatement {
             kept = recycle(values);
             let savepoint = row_savepoint(*ignore, table, &tx);
             match writer.update(table, &mut tx, key, row, &assigner.touched) {
-                Ok(false) => {}
+                Ok(false) => {
+                    drop(tx);
+                    assigner.unchanged(row, writer, run)?;
+                }
                 Ok(true) => {
                     drop(tx);
                     match assigner.written(table, row, writer, run) {
@@ -343,6 +346,11 @@ impl DeleteManyStatement {
                 let savepoint = row_savepoint(undone, table, &tx);
                 count_position();
                 if tx.get(table.indexes[0].tree, key, LOCKING, &mut row).map_err(|e| run.engine_error(e))? {
+                    drop(tx);
+                    if let Some(rules) = rules {
+                        rules.before_delete(&row, run)?;
+                    }
+                    tx = run.tx.borrow_mut();
                     if let Err(refused) = writer.delete(table, &mut tx, key, &row) {
                         undo_row(savepoint, &mut tx)?;
                         return Err(refused.locked());

@@ -1,11 +1,11 @@
 //! A planned statement with the buffers of its execution: what a session keeps for a prepared statement or cached text.
 
-use catalog::error;
-use crate::{PlainReads, Run, Statement};
 pub use crate::beside::Uses;
 use crate::context::{Env, Outcome, RowSink};
 use crate::program::{Form, Lent};
 use crate::subquery::Subquery;
+use crate::{PlainReads, Run, Statement};
+use catalog::error;
 use catalog::{Table, Version};
 use engine::Transaction;
 use expr::Execution;
@@ -14,7 +14,7 @@ use expr::compare::{TemporalParam, check_temporal, held_by_column};
 use expr::{Frame, Scope};
 use plan::parameter::Parameter;
 use plan::stack::{HEIGHT_MAX, stack_bytes, with_stack};
-use plan::{ColumnMeta, TableUse, ViewRight};
+use plan::{ColumnMeta, RoutineUse, TableUse, ViewRight};
 use plan::{Planner, constant::Foreseen, figures::Figures, node::Body};
 use sql::ast::{self, OnDuplicate, Parsed, QueryId};
 use std::cell::RefCell;

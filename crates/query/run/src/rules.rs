@@ -7,10 +7,13 @@
 use super::long;
 use super::write::{self, Refused, RowWriter, column};
 use super::{Frame, Run, Scope, Shape};
-use catalog::{ForeignKey, ReferenceAction, Table};
+use crate::program::Compiled;
+use crate::program::trigger::{NewRow, Triggers, fire};
+use catalog::{ForeignKey, ReferenceAction, Table, TriggerEvent};
 use engine::{Cursor, Direction, LockMode, Range, Read, Wait};
 use expr::Execution;
 use expr::Strictness;
+use expr::reborrow;
 use expr::store;
 use expr::{Expr, Node, array};
 use plan::rules::{Child, Rules, TableRules};
@@ -28,6 +31,8 @@ const EXCLUSIVE: Read = Read::Locking { mode: LockMode::Exclusive, wait: Wait::B
 /// The rules of the table that a statement writes, with the buffers of one that runs.
 pub struct RuleSet {
     rules: Arc<Rules>,
+    /// `None`: the statement fires none.
+    triggers: Option<Box<Triggers>>,
     /// By node: a frame whose slot 0 is of the table's shape.
     frames: Vec<Frame>,
     /// Generated columns of the statement's table that stay as they are, since nothing that they read changes.
@@ -42,7 +47,8 @@ impl RuleSet {
     pub fn new(rules: Arc<Rules>) -> RuleSet {
         let frame = |n: &TableRules| Frame::new(vec![Shape::Row(n.table.clone())], Vec::new());
         let frames = rules.nodes.iter().map(frame).collect();
-        RuleSet { rules, frames, kept: Vec::new(), row: Vec::new(), key: Vec::new(), met: None }
+        let triggers = Triggers::new(&rules.nodes[0].table, &rules.triggers.all);
+        RuleSet { rules, triggers, frames, kept: Vec::new(), row: Vec::new(), key: Vec::new(), met: None }
     }
 
     /// For rows of which only these columns change: what generated columns make of others is not computed again. Those that are.
@@ -70,6 +76,88 @@ impl RuleSet {
             node.checks.clear();
             node.parents.clear();
         }
+    }
+
+    /// The table's triggers at that time of that event.
+    fn triggers(&self, event: TriggerEvent, before: bool) -> &[Arc<Compiled>] {
+        self.triggers.as_ref().map_or(&[], |t| t.of(event, before))
+    }
+
+    pub fn fires(&self, event: TriggerEvent, before: bool) -> bool {
+        !self.triggers(event, before).is_empty()
+    }
+
+    pub fn fires_at_delete(&self) -> bool {
+        [true, false].iter().any(|before| self.fires(TriggerEvent::Delete, *before))
+    }
+
+    /// The table that the statement writes.
+    pub fn table(&self) -> &Arc<Table> {
+        &self.rules.nodes[0].table
+    }
+
+    /// Columns that triggers before an update may change.
+    pub fn changed_by_triggers(&self) -> &[usize] {
+        &self.rules.triggers.set_by_update
+    }
+
+    /// Fires triggers before the encoded row is written in place of `old`, or of none. `nulls`: columns that are NULL, and have other
+    /// values in the encoded row; those of them that stay NULL, and that a trigger has made so. What triggers have set.
+    pub fn before_row(
+        &mut self,
+        old: Option<&[u8]>,
+        writer: &mut RowWriter,
+        nulls: &mut Vec<usize>,
+        run: &Run<'_>,
+    ) -> Result<Vec<(usize, Value<'static>)>> {
+        let event = if old.is_some() { TriggerEvent::Update } else { TriggerEvent::Insert };
+        let rules = Arc::clone(&self.rules);
+        let table = &*rules.nodes[0].table;
+        self.row.clone_from(&writer.row);
+        self.key.clone_from(&writer.key);
+        let mut new = NewRow { row: &self.row, nulls: std::mem::take(nulls), set: Vec::new() };
+        fire(self.triggers(event, true), table, old, Some(&mut new), true, run)?;
+        let NewRow { nulls: left, set, .. } = new;
+        *nulls = left;
+        let (mut columns, mut values) = (Vec::with_capacity(set.len()), Vec::with_capacity(set.len()));
+        for (c, value) in &set {
+            if value.is_null() && !table.columns[*c].data_type.nullable {
+                nulls.push(*c);
+            } else if table.columns[*c].generated.is_none() {
+                columns.push(*c);
+                values.push(reborrow(value));
+            }
+        }
+        if !columns.is_empty() {
+            writer.change(&run.tx.borrow(), table, (&self.row, &self.key), &columns, &values, true)?;
+        }
+        Ok(set)
+    }
+
+    /// Fires triggers before a row is deleted.
+    pub fn before_delete(&self, old: &[u8], run: &Run<'_>) -> Result<()> {
+        self.fire_at(TriggerEvent::Delete, true, Some(old), None, run)
+    }
+
+    /// Fires triggers after an update that has left the row as it was.
+    pub fn unchanged(&self, old: &[u8], new: &[u8], run: &Run<'_>) -> Result<()> {
+        self.fire_at(TriggerEvent::Update, false, Some(old), Some(new), run)
+    }
+
+    fn fire_at(
+        &self,
+        event: TriggerEvent,
+        before: bool,
+        old: Option<&[u8]>,
+        new: Option<&[u8]>,
+        run: &Run<'_>,
+    ) -> Result<()> {
+        let triggers = self.triggers(event, before);
+        if triggers.is_empty() {
+            return Ok(());
+        }
+        let mut new = new.map(|row| NewRow { row, nulls: Vec::new(), set: Vec::new() });
+        fire(triggers, &self.rules.nodes[0].table, old, new.as_mut(), false, run)
     }
 
     /// Do foreign keys lead to the table?
@@ -156,12 +244,12 @@ impl RuleSet {
         Ok(())
     }
 
-    /// After the insertion of `row`: does each of its foreign keys have a parent? Error 1452.
+    /// After the insertion of `row`: does each of its foreign keys have a parent? Error 1452, and those of triggers.
     pub fn inserted(&self, row: &[u8], run: &Run<'_>) -> Result<()> {
-        match self.is_linked() && run.env.borrow().foreign_key_checks() {
-            true => self.check_parents(0, None, row, None, run),
-            false => Ok(()),
+        if self.is_linked() && run.env.borrow().foreign_key_checks() {
+            self.check_parents(0, None, row, None, run)?;
         }
+        self.fire_at(TriggerEvent::Insert, false, None, Some(row), run)
     }
 
     /// Does a foreign key lead to its own table? Then parents can be looked for when all rows are there.
@@ -170,14 +258,14 @@ impl RuleSet {
         table.foreign_keys.iter().any(|k| (&k.parent.0, &k.parent.1) == (&table.schema, &table.name))
     }
 
-    /// After a change from `old` to `new`. Errors 1451, 1452, 1761 and those of changes carried on.
+    /// After a change from `old` to `new`. Errors 1451, 1452, 1761 and those of changes carried on, and of triggers.
     pub fn updated(&mut self, old: &[u8], new: &[u8], run: &Run<'_>) -> Result<()> {
-        if !self.is_linked() || !run.env.borrow().foreign_key_checks() {
-            return Ok(());
+        if self.is_linked() && run.env.borrow().foreign_key_checks() {
+            // Of tables that refer to each other, the other one follows first.
+            self.carry(0, old, Some(new), &mut Vec::new(), run).map_err(|e| self.told_of_parent(e, new, run))?;
+            self.check_parents(0, Some(old), new, None, run)?;
         }
-        // Of tables that refer to each other, the other one follows first.
-        self.carry(0, old, Some(new), &mut Vec::new(), run).map_err(|e| self.told_of_parent(e, new, run))?;
-        self.check_parents(0, Some(old), new, None, run)
+        self.fire_at(TriggerEvent::Update, false, Some(old), Some(new), run)
     }
 
     /// An error of carrying on a change: where a child has the new key already it is 1761, of the row that the statement changed.
@@ -233,12 +321,12 @@ impl RuleSet {
         }
     }
 
-    /// After the deletion of `old`. Errors 1451 and those of changes carried on.
+    /// After the deletion of `old`. Errors 1451 and those of changes carried on, and of triggers.
     pub fn deleted(&mut self, old: &[u8], run: &Run<'_>) -> Result<()> {
-        match self.is_linked() && run.env.borrow().foreign_key_checks() {
-            true => self.carry(0, old, None, &mut Vec::new(), run),
-            false => Ok(()),
+        if self.is_linked() && run.env.borrow().foreign_key_checks() {
+            self.carry(0, old, None, &mut Vec::new(), run)?;
         }
+        self.fire_at(TriggerEvent::Delete, false, Some(old), None, run)
     }
 
     /// Are there foreign keys at all?

@@ -549,6 +549,7 @@ error_table! {
     ER_CANNOT_DISCARD_TEMPORARY_TABLE = 3007, "HY000", "Cannot DISCARD/IMPORT tablespace associated with temporary table";
     ER_FK_DEPTH_EXCEEDED = 3008, "HY000", "Foreign key cascade delete/update exceeds max depth of %d.";
     ER_COL_COUNT_DOESNT_MATCH_PLEASE_UPDATE_V2 = 3009, "HY000", "The column count of %s.%s is wrong. Expected %d, found %d. Created with MySQL %d, now running %d. Please perform the MySQL upgrade procedure.";
+    ER_REFERENCED_TRG_DOES_NOT_EXIST = 3011, "HY000", "Referenced trigger '%s' for the given action time and event type does not exist.";
     ER_EXPLAIN_NOT_SUPPORTED = 3012, "HY000", "EXPLAIN FOR CONNECTION command is supported only for SELECT/UPDATE/INSERT/DELETE/REPLACE";
     ER_INVALID_FIELD_SIZE = 3013, "HY000", "Invalid size for column '%-.192s'.";
     ER_ENGINE_OUT_OF_MEMORY = 3015, "HY000", "Out of memory in storage engine '%-.64s'.";
@@ -879,6 +880,7 @@ error_table! {
     ER_INNODB_MAX_ROW_VERSION = 4092, "HY000", "Maximum row versions reached for table %s. No more columns can be added or dropped instantly. Please use COPY/INPLACE.";
     ER_WARN_DEPRECATED_DATETIME_DELIMITER = 4095, "HY000", "Delimiter '%s' in position %d in datetime value '%s' at row %d is deprecated. Prefer the standard '%c'.";
     ER_WARN_DEPRECATED_SUPERFLUOUS_DELIMITER = 4096, "HY000", "Delimiter '%s' in position %d in datetime value '%s' at row %d is superfluous and is deprecated. Please remove.";
+    ER_WARN_TRIGGER_ALREADY_EXISTS = 4099, "HY000", "Trigger '%s' already exists on the table '%s'.'%s'.";
     ER_SET_PASSWORD_AUTH_PLUGIN_ERROR = 4102, "HY000", "SET PASSWORD has no significance for user '%-.48s'@'%-.255s' as the authentication method used doesn't store authentication data in the MySQL server. Please consider using ALTER USER instead if you want to change authentication parameters.";
     ER_INSTALL_COMPONENT_SET_UNUSED_VALUE = 4161, "HY000", "The assignment of %.384s in SET doesn't match any of the variables registered by the component(s)";
     ER_USER_LOCK_OVERLONG_NAME = 4163, "42000", "User-level lock name '%-.192s' should not exceed %d characters.";

@@ -67,6 +67,7 @@ impl Name {
             Name::Rows(..) => "Waiting for table level lock",
             Name::Routine(RoutineKind::Procedure, ..) => "Waiting for stored procedure metadata lock",
             Name::Routine(RoutineKind::Function, ..) => "Waiting for stored function metadata lock",
+            Name::Routine(RoutineKind::Trigger, ..) => "Waiting for trigger metadata lock",
             Name::User(_) => "User lock",
         }
     }

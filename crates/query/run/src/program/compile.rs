@@ -2,11 +2,12 @@
 
 use super::LocalType;
 use catalog::routine::{Routine, RoutineKind};
-use catalog::{Column, schema::eq_name};
+use catalog::schema::eq_name;
+use catalog::{Column, Table, Trigger};
 use expr::error::parse_error;
 use expr::lexer_mode;
 use plan::column_type::column_type;
-use sql::ast::{CreateColumnType, CreateRoutine, Op, Parsed, Program, Statement};
+use sql::ast::{CreateColumnType, CreateRoutine, Expr, Local, Op, Parsed, Program, RowImage, Statement};
 use sql::print::quote_name;
 use std::sync::Arc;
 use types::codes::*;
@@ -30,11 +31,25 @@ pub struct Compiled {
     pub invoker: bool,
     /// Some statement answers the client with rows.
     pub answers: bool,
+    /// Of a trigger: the variables that are columns of its rows.
+    pub row_columns: Vec<RowColumn>,
+}
+
+/// A variable of a trigger that is a column of NEW or OLD.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowColumn {
+    pub local: usize,
+    pub image: RowImage,
+    /// Its place in the table.
+    pub column: usize,
+    /// Some expression reads it; some SET or CALL sets it.
+    pub is_read: bool,
+    pub is_set: bool,
 }
 
 /// Where the instructions are.
 enum Source {
-    /// The whole CREATE statement.
+    /// The whole CREATE statement, of a routine or a trigger.
     Routine(Parsed),
     Statement(Program),
 }
@@ -70,6 +85,7 @@ impl Compiled {
             definer: routine.definer.clone(),
             invoker: routine.invoker,
             answers: answers(&create.program),
+            row_columns: Vec::new(),
             source: Source::Routine(parsed),
         });
         // Whoever was first has made the same.
@@ -92,7 +108,41 @@ impl Compiled {
             definer: nothing(),
             invoker: true,
             answers: false,
+            row_columns: Vec::new(),
         })
+    }
+
+    /// A trigger of this version of its table. Errors: 1054 for columns that have gone.
+    pub fn of_trigger(table: &Table, trigger: &Trigger) -> Result<Arc<Compiled>> {
+        if let Some(compiled) = trigger.compiled.get().and_then(|c| Arc::clone(c).downcast::<Compiled>().ok()) {
+            return Ok(compiled);
+        }
+        let (name, on) = (quote_name(&trigger.name), quote_name(&table.name));
+        let (timing, event) = (trigger.timing(), trigger.event.word());
+        let text = format!("CREATE TRIGGER {name} {timing} {event} ON {on} FOR EACH ROW\n{}", trigger.body);
+        let mode = SqlMode(trigger.sql_mode);
+        let parsed = sql::parse(text.as_bytes(), lexer_mode(mode)).map_err(|e| parse_error(&e))?;
+        let Statement::CreateTrigger(create) = &parsed.statement else { return Err(err!(ER_PARSE_ERROR)) };
+        let collation = CollationId::by_name(&trigger.database_collation);
+        let collation = collation.unwrap_or(CollationId::UTF8MB4_0900_AI_CI);
+        let (columns, row_columns) = trigger_columns(&parsed, &create.program, table, collation, mode)?;
+        let (kind, name) = (RoutineKind::Trigger, trigger.name.clone());
+        let compiled = Arc::new(Compiled {
+            routine: RoutineName { schema: table.schema.clone(), kind, name },
+            types: columns.iter().map(LocalType::of).collect(),
+            columns,
+            returns: None,
+            sql_mode: trigger.sql_mode,
+            connection_collation: CollationId::by_name(&trigger.connection_collation)
+                .unwrap_or(CollationId::UTF8MB4_0900_AI_CI),
+            definer: trigger.definer.clone(),
+            invoker: false,
+            answers: false,
+            row_columns,
+            source: Source::Routine(parsed),
+        });
+        let _ = trigger.compiled.set(Arc::clone(&compiled) as Arc<_>);
+        Ok(compiled)
     }
 
     pub fn program(&self) -> &Program {
@@ -100,6 +150,7 @@ impl Compiled {
             Source::Statement(program) => program,
             Source::Routine(parsed) => match &parsed.statement {
                 Statement::CreateRoutine(create) => &create.program,
+                Statement::CreateTrigger(create) => &create.program,
                 _ => unreachable!("looked at when it was compiled"),
             },
         }
@@ -111,7 +162,7 @@ fn text_of(routine: &Routine) -> String {
     let returns = match routine.kind {
         // Its type is known, any that is short will do.
         RoutineKind::Function => " RETURNS INT",
-        RoutineKind::Procedure => "",
+        _ => "",
     };
     let (schema, name) = (quote_name(&routine.schema), quote_name(&routine.name));
     format!("CREATE {} {schema}.{name}({}){returns}\n{}", routine.kind.word(), routine.parameter_text, routine.body)
@@ -140,11 +191,42 @@ pub fn columns_of(
     collation: CollationId,
     mode: SqlMode,
 ) -> Result<Vec<Column>> {
-    let column = |local: &sql::ast::Local| match &local.data_type {
+    create.program.locals.iter().map(|local| declared(parsed, local, collation, mode)).collect()
+}
+
+fn declared(parsed: &Parsed, local: &Local, collation: CollationId, mode: SqlMode) -> Result<Column> {
+    match &local.data_type {
         Some(t) => variable(parsed, &local.name, t, collation, mode),
         None => Ok(Column::new("", DataType::new(TypeKind::Null))),
-    };
-    create.program.locals.iter().map(column).collect()
+    }
+}
+
+/// The variables of a trigger as columns, and those that are columns of its rows. Errors 1054 and as of [`columns_of`].
+pub fn trigger_columns(
+    parsed: &Parsed,
+    program: &Program,
+    table: &Table,
+    collation: CollationId,
+    mode: SqlMode,
+) -> Result<(Vec<Column>, Vec<RowColumn>)> {
+    let (mut columns, mut rows) = (Vec::new(), Vec::new());
+    for (at, local) in program.locals.iter().enumerate() {
+        let Some(image) = local.row else {
+            columns.push(declared(parsed, local, collation, mode)?);
+            continue;
+        };
+        let row = if image == RowImage::New { "NEW" } else { "OLD" };
+        let column = table.column_position(&local.name).ok_or_else(|| err!(ER_BAD_FIELD_ERROR, local.name, row))?;
+        let own = &table.columns[column];
+        // NULL is refused in the end, once all triggers have had their say.
+        let data_type = DataType { nullable: true, ..own.data_type };
+        columns.push(Column { members: own.members.clone(), ..Column::new(&own.name, data_type) });
+        let reads = |e: &Expr| matches!(e, Expr::Local(l) if *l as usize == at);
+        let is_read = program.parts.iter().any(|part| part.exprs().iter().any(reads));
+        let is_set = program.code.iter().any(|op| matches!(op, Op::Set { local, .. } if *local as usize == at));
+        rows.push(RowColumn { local: at, image, column, is_read, is_set });
+    }
+    Ok((columns, rows))
 }
 
 /// A variable, parameter or result of such a type as a column.

@@ -2,17 +2,18 @@
 
 use super::lent::{Lent, SubPlan};
 use super::{Compiled, Condition, Form, Host, Interpreter, Plans, RoutineName};
-use crate::context::{Conditions, Env, Outcome, RowSink, Surroundings};
-use expr::error::unsupported;
-use expr::StoredCall;
 use crate::Run;
+use crate::context::{Conditions, Env, Outcome, RowSink, Surroundings};
 use crate::prepared::{Prepared, Uses};
-use plan::TableUse;
 use catalog::{RoutineKind, Version};
 use engine::Transaction;
+use expr::StoredCall;
+use expr::error::unsupported;
+use plan::TableUse;
 use sql::ast::{ObjectName, Parsed};
 use std::sync::Arc;
-use types::{DataType, Result, Value, err};
+use types::codes::*;
+use types::{DataType, Result, SqlError, Value, err};
 
 /// Stack for a call inside of an expression, in an optimised build: the interpreter, a statement, its operators.
 const CALL_BYTES: usize = 96 << 10;
@@ -43,7 +44,7 @@ fn call(
     given: Vec<(Value<'static>, DataType)>,
     stored: &Arc<StoredCall>,
 ) -> Result<Value<'static>> {
-    let before = enter(env, compiled)?;
+    let before = enter(env, compiled, None)?;
     let result = inside(tx, env, compiled, |interpreter| {
         interpreter.called = Some(Arc::clone(stored));
         for (i, (value, ty)) in given.into_iter().enumerate() {
@@ -51,9 +52,9 @@ fn call(
         }
         Ok(())
     });
-    leave(env, before);
+    leave(env, before, true);
     let (_, returned) = result?;
-    returned.ok_or_else(|| err!(1321, compiled.routine.name))
+    returned.ok_or_else(|| err!(ER_SP_NORETURNEND, compiled.routine.name))
 }
 
 /// What a routine inside of a statement has put aside.
@@ -63,47 +64,66 @@ pub(super) struct Before {
     figures: crate::context::Figures,
 }
 
-/// Errors 1424, 1436, 1449.
-pub(super) fn enter(env: &mut dyn Env, compiled: &Arc<Compiled>) -> Result<Before> {
+/// `table`: of a trigger. Errors 1142, 1424, 1436, 1449.
+pub(super) fn enter(env: &mut dyn Env, compiled: &Arc<Compiled>, table: Option<&str>) -> Result<Before> {
     let lent = Lent::of(env.lent())?;
     let is_function = compiled.routine.kind == RoutineKind::Function;
     if is_function && lent.running.iter().any(|running| running.routine == compiled.routine) {
-        return Err(err!(1424));
+        return Err(err!(ER_SP_NO_RECURSION));
     }
-    if lent.running.len() >= DEPTH_MAX {
-        return Err(types::SqlError::new(1436, "Thread stack overrun: routines are nested too deeply"));
-    }
-    let definer = (!compiled.invoker).then_some(compiled.definer.as_str());
-    let RoutineName { schema, kind, name } = &compiled.routine;
-    let user = lent.rights()?.enter(definer, (schema, *kind, name))?;
-    lent.running.push(Arc::clone(compiled));
-    let routine = Surroundings {
-        database: Some(Some(compiled.routine.schema.clone())),
-        sql_mode: Some(compiled.sql_mode),
-        collation: Some(compiled.connection_collation),
-        user,
-    };
-    let surroundings = env.surround(&routine);
+    let surroundings = begin(env, compiled, table)?;
     let conditions = env.exchange_conditions(Conditions::default());
     Ok(Before { surroundings, conditions, figures: env.figures() })
 }
 
-/// The routine is over. Conditions of its last statement follow those that there were.
-pub(super) fn leave(env: &mut dyn Env, before: Before) {
-    let Before { surroundings, mut conditions, figures } = before;
-    let own = env.exchange_conditions(Conditions::default());
-    conditions.count += own.count;
-    conditions.errors += own.errors;
-    conditions.kept.extend(own.kept);
-    env.exchange_conditions(conditions);
-    env.set_figures(figures);
-    env.restore(surroundings);
+/// A routine's rights and settings are in force until [`end`]. Errors 1142, 1436, 1449.
+fn begin(env: &mut dyn Env, compiled: &Arc<Compiled>, table: Option<&str>) -> Result<Surroundings> {
+    let lent = Lent::of(env.lent())?;
+    if lent.running.len() >= DEPTH_MAX {
+        return Err(SqlError::new(ER_STACK_OVERRUN_NEED_MORE, "Thread stack overrun: routines are nested too deeply"));
+    }
+    let definer = (!compiled.invoker).then_some(compiled.definer.as_str());
+    let RoutineName { schema, kind, name } = &compiled.routine;
+    let rights = lent.rights()?;
+    let user = rights.enter(definer, (schema, *kind, table.unwrap_or(name)))?;
+    if let Some(table) = table
+        && let Err(denied) = rights.may_touch(schema, table, compiled)
+    {
+        rights.leave();
+        return Err(denied);
+    }
+    lent.running.push(Arc::clone(compiled));
+    let routine = Surroundings {
+        database: Some(Some(schema.clone())),
+        sql_mode: Some(compiled.sql_mode),
+        collation: Some(compiled.connection_collation),
+        user,
+    };
+    Ok(env.surround(&routine))
+}
+
+fn end(env: &mut dyn Env, before: Surroundings) {
+    env.restore(before);
     if let Ok(lent) = Lent::of(env.lent()) {
         lent.running.pop();
         if let Ok(rights) = lent.rights() {
             rights.leave();
         }
     }
+}
+
+/// The routine is over. Conditions of its last statement follow those that there were, if it `tells` of them.
+pub(super) fn leave(env: &mut dyn Env, before: Before, tells: bool) {
+    let Before { surroundings, mut conditions, figures } = before;
+    let own = env.exchange_conditions(Conditions::default());
+    if tells {
+        conditions.count += own.count;
+        conditions.errors += own.errors;
+        conditions.kept.extend(own.kept);
+    }
+    env.exchange_conditions(conditions);
+    env.set_figures(figures);
+    end(env, surroundings);
 }
 
 type Given<'g, 'h, 'x> = &'g mut Interpreter<'h, Within<'x>>;
@@ -116,7 +136,7 @@ pub(super) fn inside(
     give: impl FnOnce(Given<'_, '_, '_>) -> Result<()>,
 ) -> Result<(Vec<Value<'static>>, Option<Value<'static>>)> {
     let version = Lent::of(env.lent())?.version()?;
-    let mut host = Within { tx, env, version };
+    let mut host = Within { tx, env, version, around: Vec::new() };
     let mut interpreter = Interpreter::new(&mut host, compiled);
     give(&mut interpreter)?;
     interpreter.run()
@@ -127,13 +147,16 @@ pub(crate) struct Within<'x> {
     tx: &'x mut Transaction,
     env: &'x mut dyn Env,
     version: Arc<Version>,
+    /// What the procedures that run here have changed.
+    around: Vec<Surroundings>,
 }
 
 /// Error 1442 where a sub-statement writes to a table that a statement around it uses.
 fn check_written(lent: &Lent, tables: &[TableUse]) -> Result<()> {
-    let is_used = |t: &&TableUse| (t.is_written() && !t.by_routine) && lent.used.iter().any(|ids| ids.contains(&t.id));
+    // What foreign keys and further routines do is not its own.
+    let is_used = |t: &&TableUse| (t.insert || t.update || t.delete) && lent.used.iter().any(|ids| ids.contains(&t.id));
     match tables.iter().find(is_used) {
-        Some(t) => Err(err!(1442, t.table)),
+        Some(t) => Err(err!(ER_CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG, t.table)),
         None => Ok(()),
     }
 }
@@ -177,7 +200,7 @@ impl Host for Within<'_> {
     }
 
     fn is_stale(&self, plan: &SubPlan) -> bool {
-        plan.catalog_version() != self.version.number && !(plan.stands_alone() && !plan.is_spent())
+        (plan.is_spent() || !plan.stands_alone()) && plan.catalog_version() != self.version.number
     }
 
     fn query(&mut self, plan: &mut SubPlan, locals: &[Value<'static>], sink: &mut dyn RowSink) -> Result<Outcome> {
@@ -215,11 +238,33 @@ impl Host for Within<'_> {
         Lent::of(self.env.lent())?.rights()?.may_call(&schema, RoutineKind::Procedure, &name)
     }
 
-    fn enter(&mut self, _: &Parsed, _: ObjectName) -> Result<Arc<Compiled>> {
-        Err(unsupported("CALL in stored functions and triggers"))
+    fn enter(&mut self, part: &Parsed, name: ObjectName) -> Result<Arc<Compiled>> {
+        let (schema, name) = self.named(part, name)?;
+        let found = self.version.routine(&schema, RoutineKind::Procedure, &name);
+        let routine = found.ok_or_else(|| err!(ER_SP_DOES_NOT_EXIST, "PROCEDURE", format!("{schema}.{name}")))?;
+        let compiled = Compiled::of(routine)?;
+        let limit = self.env.system_variable(None, "max_sp_recursion_depth")?.0.to_u64();
+        let lent = Lent::of(self.env.lent())?;
+        if let Some(forbidden) = compiled.program().forbidden {
+            let in_trigger = lent.running.iter().rfind(|r| r.routine.kind != RoutineKind::Procedure);
+            let in_trigger = in_trigger.is_some_and(|r| r.routine.kind == RoutineKind::Trigger);
+            let (code, message) = forbidden.error(if in_trigger { "trigger" } else { "function" });
+            return Err(SqlError::new(code, message));
+        }
+        let depth = lent.running.iter().filter(|r| r.routine == compiled.routine).count() as u64;
+        if depth > limit {
+            return Err(err!(ER_SP_RECURSION_LIMIT, limit, name));
+        }
+        let surroundings = begin(self.env, &compiled, None)?;
+        self.around.push(surroundings);
+        Ok(compiled)
     }
 
-    fn leave(&mut self) {}
+    fn leave(&mut self) {
+        if let Some(before) = self.around.pop() {
+            end(self.env, before);
+        }
+    }
 
     fn take_plans(&mut self, compiled: &Arc<Compiled>) -> Plans<SubPlan> {
         match Lent::of(self.env.lent()) {
@@ -249,13 +294,19 @@ impl Host for Within<'_> {
     fn row_count(&self) -> i64 {
         self.env.row_count()
     }
+
+    fn set_row_count(&mut self, rows: i64) {
+        let mut figures = self.env.figures();
+        figures.row_count = rows;
+        self.env.set_figures(figures);
+    }
 }
 
 impl Within<'_> {
     fn named(&self, part: &Parsed, name: ObjectName) -> Result<(String, String)> {
         let schema = match name.schema {
             Some(schema) => part.name(schema).to_string(),
-            None => self.env.database().ok_or_else(|| err!(1046))?.to_string(),
+            None => self.env.database().ok_or_else(|| err!(ER_NO_DB_ERROR))?.to_string(),
         };
         Ok((schema, part.name(name.name).to_string()))
     }

@@ -4,8 +4,8 @@ use super::cursor::OpenCursor;
 use super::handlers::choose;
 use super::values::{Row, assign, read};
 use super::{Compiled, Condition, Form, Host, LocalType};
-use catalog::Column;
 use crate::build::variable_type;
+use catalog::Column;
 use expr::StoredCall;
 use sql::ast::{
     Diagnosed, DiagnosticTarget, ExplainTarget, Expr, ExprId, GetDiagnostics, Into, IntoVar, LocalId, Op,
@@ -97,6 +97,11 @@ impl<'h, H: Host> Interpreter<'h, H> {
             called: None,
             returned: None,
         }
+    }
+
+    /// Gives all variables their values.
+    pub fn set_locals(&mut self, locals: Vec<Value<'static>>) {
+        self.locals = locals;
     }
 
     /// Gives a parameter its value. Errors as of a column.

@@ -7,11 +7,11 @@
 //! ```
 
 use super::{Compiled, Plans};
-use crate::Prepared;
+use crate::{PlainReads, Prepared};
+use catalog::{RoutineKind, Version};
 use plan::TableUse;
-use crate::PlainReads;
-use catalog::{Routine, RoutineKind, Version};
 use std::sync::Arc;
+use types::codes::*;
 use types::{Result, SqlError};
 
 /// A plan of a sub-statement.
@@ -26,6 +26,8 @@ pub trait Rights: Send + std::any::Any {
     /// A routine begins: its definer's rights are at hand, unless it is SQL SECURITY INVOKER. CURRENT_USER(), where that changes.
     /// Errors 1370, 1449.
     fn enter(&mut self, definer: Option<&str>, routine: (&str, RoutineKind, &str)) -> Result<Option<String>>;
+    /// May the trigger read and set the columns that it names? Errors 1143.
+    fn may_touch(&mut self, schema: &str, table: &str, trigger: &Compiled) -> Result<()>;
     fn leave(&mut self);
 }
 
@@ -62,7 +64,7 @@ impl Lent {
     }
 
     pub(crate) fn rights(&mut self) -> Result<&mut Box<dyn Rights>> {
-        self.rights.as_mut().ok_or_else(|| SqlError::new(1105, "no rights were lent"))
+        self.rights.as_mut().ok_or_else(|| SqlError::new(ER_UNKNOWN_ERROR, "no rights were lent"))
     }
 
     pub(crate) fn take_plans(&mut self, compiled: &Arc<Compiled>) -> Plans<SubPlan> {
@@ -108,9 +110,9 @@ impl Lent {
 pub(crate) struct Closures {
     /// What the known ones hold for.
     version: Option<Arc<Version>>,
-    known: Vec<(Arc<Routine>, Arc<[TableUse]>)>,
+    known: Vec<(Arc<Compiled>, Arc<[TableUse]>)>,
     /// Those that are being looked at.
-    pub open: Vec<Arc<Routine>>,
+    pub open: Vec<Arc<Compiled>>,
     /// A routine calls itself: what was found below is not all.
     pub is_cut: bool,
 }
@@ -119,7 +121,7 @@ pub(crate) struct Closures {
 const CLOSURES_MAX: usize = 256;
 
 impl Closures {
-    pub fn find(&mut self, version: &Arc<Version>, routine: &Arc<Routine>) -> Option<Arc<[TableUse]>> {
+    pub fn find(&mut self, version: &Arc<Version>, routine: &Arc<Compiled>) -> Option<Arc<[TableUse]>> {
         if !self.version.as_ref().is_some_and(|v| Arc::ptr_eq(v, version)) {
             self.known.clear();
             self.version = Some(Arc::clone(version));
@@ -128,7 +130,7 @@ impl Closures {
         found.map(|(_, tables)| Arc::clone(tables))
     }
 
-    pub fn keep(&mut self, routine: &Arc<Routine>, tables: &Arc<[TableUse]>) {
+    pub fn keep(&mut self, routine: &Arc<Compiled>, tables: &Arc<[TableUse]>) {
         if self.is_cut && !self.open.is_empty() {
             return;
         }

@@ -16,9 +16,10 @@ mod function;
 mod handlers;
 mod interpreter;
 pub mod lent;
+pub(crate) mod trigger;
 mod values;
 
-pub use compile::{Compiled, RoutineName, columns_of, variable};
+pub use compile::{Compiled, RoutineName, RowColumn, columns_of, trigger_columns, variable};
 pub use diagnostics::{Condition, ConditionItems};
 pub(crate) use function::evaluate;
 pub use interpreter::{Interpreter, Plans, run_statement};

@@ -322,6 +322,7 @@ impl Database {
             temporary: false,
             virtual_rows: None,
             view: None,
+            triggers: Vec::new(),
         };
         self.define(table);
     }

@@ -302,6 +302,7 @@ pub enum Statement {
     DropIndex(Box<DropIndex>),
     CreateView(Box<CreateView>),
     CreateRoutine(Box<CreateRoutine>),
+    CreateTrigger(Box<CreateTrigger>),
     AlterRoutine(Box<AlterRoutine>),
     DropProgram {
         kind: ProgramKind,

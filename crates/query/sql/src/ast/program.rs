@@ -15,6 +15,7 @@
 
 use super::{Account, CreateColumnType, ExprId, Name, ObjectName, Parsed, Str};
 use std::sync::Arc;
+use types::codes::*;
 
 /// CREATE PROCEDURE, CREATE FUNCTION.
 #[derive(Debug)]
@@ -30,6 +31,41 @@ pub struct CreateRoutine {
     pub characteristics: Characteristics,
     pub body: Str,
     pub program: Program,
+}
+
+/// CREATE TRIGGER.
+#[derive(Debug)]
+pub struct CreateTrigger {
+    pub if_not_exists: bool,
+    pub definer: Option<Account>,
+    pub name: ObjectName,
+    pub before: bool,
+    pub event: TriggerEvent,
+    pub table: ObjectName,
+    /// FOLLOWS or PRECEDES another one.
+    pub place: Option<(TriggerPlace, Name)>,
+    pub body: Str,
+    pub program: Program,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TriggerEvent {
+    Insert,
+    Update,
+    Delete,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TriggerPlace {
+    Follows,
+    Precedes,
+}
+
+/// A row that a trigger is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowImage {
+    New,
+    Old,
 }
 
 /// ALTER PROCEDURE, ALTER FUNCTION.
@@ -72,6 +108,42 @@ pub struct Program {
     pub handlers: Vec<Handler>,
     pub parts: Vec<Arc<Parsed>>,
     pub code: Vec<Op>,
+    /// What keeps functions and triggers from calling it.
+    pub forbidden: Option<Forbidden>,
+}
+
+/// What functions and triggers may not do, nor procedures that they call; of several the first here is told of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Forbidden {
+    DynamicSql,
+    ResultSet,
+    Autocommit,
+    Commit,
+    Reset,
+    Flush,
+}
+
+impl Forbidden {
+    /// What there is to say of it in a `place`: function or trigger.
+    pub fn error(self, place: &str) -> (u16, String) {
+        let not_in = |what: &str| {
+            (ER_STMT_NOT_ALLOWED_IN_SF_OR_TRG, format!("{what} is not allowed in stored function or trigger"))
+        };
+        match self {
+            Forbidden::DynamicSql => not_in("Dynamic SQL"),
+            Forbidden::ResultSet => (ER_SP_NO_RETSET, format!("Not allowed to return a result set from a {place}")),
+            Forbidden::Autocommit => (
+                ER_SP_CANT_SET_AUTOCOMMIT,
+                "Not allowed to set autocommit from a stored function or trigger".to_string(),
+            ),
+            Forbidden::Commit => {
+                let message = "Explicit or implicit commit is not allowed in stored function or trigger.";
+                (ER_COMMIT_NOT_ALLOWED_IN_SF_OR_TRG, message.to_string())
+            }
+            Forbidden::Reset => not_in("RESET"),
+            Forbidden::Flush => not_in("FLUSH"),
+        }
+    }
 }
 
 /// The number of a local variable: its place in [`Program::locals`].
@@ -88,6 +160,8 @@ pub struct Local {
     /// `None`: it takes the type of what it is given, for CASE.
     pub data_type: Option<CreateColumnType>,
     pub mode: ParameterMode,
+    /// Of a trigger: the column of that name of this row, which has its type.
+    pub row: Option<RowImage>,
 }
 
 /// What a parameter does; variables are `In`.

@@ -28,7 +28,13 @@ impl Parser<'_> {
                         let column = self.any_word()?;
                         Ok(self.add(Expr::Column { schema: Some(first), table: Some(second), column }))
                     }
-                    _ => Ok(self.add(Expr::Column { schema: None, table: Some(first), column: second })),
+                    _ => {
+                        if let Some(image) = self.row_image(first) {
+                            let local = self.row_column(image, second, false)?;
+                            return Ok(self.add(Expr::Local(local)));
+                        }
+                        Ok(self.add(Expr::Column { schema: None, table: Some(first), column: second }))
+                    }
                 }
             }
             _ => {

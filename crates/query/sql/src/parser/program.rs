@@ -1,4 +1,4 @@
-//! Heads of stored programs: procedures and functions; triggers and events, which are checked in full and answered with 1235.
+//! Heads of stored programs: procedures, functions and triggers; events, which are checked in full and answered with 1235.
 
 use super::*;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ impl Parser<'_> {
         let builder = self.body(builder)?;
         builder.check_allowed()?;
         let body = Str::source(start, self.prev_end);
-        let program = builder.program;
+        let program = Program { forbidden: builder.forbidden, ..builder.program };
         Ok(Statement::CreateRoutine(Box::new(CreateRoutine {
             function,
             if_not_exists,
@@ -152,20 +152,42 @@ impl Parser<'_> {
         Ok(builder)
     }
 
-    pub(super) fn create_trigger(&mut self) -> R<Statement> {
+    pub(super) fn create_trigger(&mut self, definer: Option<Account>) -> R<Statement> {
         self.bump();
-        self.eat_if_not_exists()?;
-        self.object_name()?;
-        self.expect_any(&[Kw::BEFORE, Kw::AFTER])?;
-        self.expect_any(&[Kw::INSERT, Kw::UPDATE, Kw::DELETE])?;
+        let if_not_exists = self.eat_if_not_exists()?;
+        let name = self.object_name()?;
+        let before = self.expect_any(&[Kw::BEFORE, Kw::AFTER])? == Kw::BEFORE;
+        let event = match self.expect_any(&[Kw::INSERT, Kw::UPDATE, Kw::DELETE])? {
+            Kw::INSERT => TriggerEvent::Insert,
+            Kw::UPDATE => TriggerEvent::Update,
+            _ => TriggerEvent::Delete,
+        };
         self.expect(Kw::ON)?;
-        self.object_name()?;
+        let table = self.object_name()?;
         self.expect_all(&[Kw::FOR, Kw::EACH, Kw::ROW])?;
-        if self.eat_any(&[Kw::FOLLOWS, Kw::PRECEDES]).is_some() {
-            self.name_or_text()?;
-        }
-        self.body(Box::new(Builder::new(ProgramKind::Trigger)))?.check_allowed()?;
-        Ok(self.unsupported("triggers", "create_trigger"))
+        let place = match self.eat_any(&[Kw::FOLLOWS, Kw::PRECEDES]) {
+            Some(Kw::FOLLOWS) => Some((TriggerPlace::Follows, self.name_or_text()?)),
+            Some(_) => Some((TriggerPlace::Precedes, self.name_or_text()?)),
+            None => None,
+        };
+        let mut builder = Box::new(Builder::new(ProgramKind::Trigger));
+        builder.fires = Some((before, event));
+        let start = self.tok.start;
+        let builder = self.body(builder)?;
+        builder.check_allowed()?;
+        let body = Str::source(start, self.prev_end);
+        let program = builder.program;
+        Ok(Statement::CreateTrigger(Box::new(CreateTrigger {
+            if_not_exists,
+            definer,
+            name,
+            before,
+            event,
+            table,
+            place,
+            body,
+            program,
+        })))
     }
 
     pub(super) fn create_event(&mut self) -> R<Statement> {

@@ -14,17 +14,8 @@ pub(crate) struct Builder {
     cursor_depth: u32,
     /// What a function or a trigger may not have, by its weight: see [`Forbidden`].
     pub forbidden: Option<Forbidden>,
-}
-
-/// What functions and triggers may not do; of several the first here is told of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Forbidden {
-    DynamicSql,
-    ResultSet,
-    Autocommit,
-    Commit,
-    Reset,
-    Flush,
+    /// When a trigger does: before or after, and of what.
+    pub fires: Option<(bool, TriggerEvent)>,
 }
 
 /// A block, a loop, or the statement of a handler.
@@ -94,6 +85,7 @@ impl Builder {
             handler_depth: 0,
             cursor_depth: 0,
             forbidden: None,
+            fires: None,
         };
         builder.open(ScopeKind::Routine, None);
         builder
@@ -233,7 +225,18 @@ impl Builder {
 
     /// A variable that no name leads to.
     pub fn add_local(&mut self, name: &str, data_type: Option<CreateColumnType>, mode: ParameterMode) -> LocalId {
-        self.program.locals.push(Local { name: name.to_string(), data_type, mode });
+        self.program.locals.push(Local { name: name.to_string(), data_type, mode, row: None });
+        self.program.locals.len() as LocalId - 1
+    }
+
+    /// The variable that holds a column of a row that the trigger is about.
+    fn row_column(&mut self, image: RowImage, column: &str) -> LocalId {
+        let is_it = |l: &Local| l.row == Some(image) && same(&l.name, column);
+        if let Some(at) = self.program.locals.iter().position(is_it) {
+            return at as LocalId;
+        }
+        let local = Local { name: column.to_string(), data_type: None, mode: ParameterMode::In, row: Some(image) };
+        self.program.locals.push(local);
         self.program.locals.len() as LocalId - 1
     }
 
@@ -328,24 +331,8 @@ impl Builder {
             ProgramKind::Trigger => "trigger",
             _ => return Ok(()),
         };
-        let not_in = |what: &str| format!("{what} is not allowed in stored function or trigger");
-        let (code, message) = match self.forbidden {
-            None => return Ok(()),
-            Some(Forbidden::DynamicSql) => (ER_STMT_NOT_ALLOWED_IN_SF_OR_TRG, not_in("Dynamic SQL")),
-            Some(Forbidden::ResultSet) => {
-                (ER_SP_NO_RETSET, format!("Not allowed to return a result set from a {place}"))
-            }
-            Some(Forbidden::Autocommit) => (
-                ER_SP_CANT_SET_AUTOCOMMIT,
-                "Not allowed to set autocommit from a stored function or trigger".to_string(),
-            ),
-            Some(Forbidden::Commit) => {
-                let message = "Explicit or implicit commit is not allowed in stored function or trigger.";
-                (ER_COMMIT_NOT_ALLOWED_IN_SF_OR_TRG, message.to_string())
-            }
-            Some(Forbidden::Reset) => (ER_STMT_NOT_ALLOWED_IN_SF_OR_TRG, not_in("RESET")),
-            Some(Forbidden::Flush) => (ER_STMT_NOT_ALLOWED_IN_SF_OR_TRG, not_in("FLUSH")),
-        };
+        let Some(forbidden) = self.forbidden else { return Ok(()) };
+        let (code, message) = forbidden.error(place);
         Err(ParseError::new(code, message, 0))
     }
 }
@@ -368,6 +355,39 @@ impl Parser<'_> {
             Some(local) => Expr::Local(local),
             None => Expr::Column { schema: None, table: None, column: name },
         }
+    }
+
+    /// NEW or OLD, in a trigger.
+    pub(super) fn row_image(&self, name: Name) -> Option<RowImage> {
+        self.program.as_ref()?.fires?;
+        match self.raw(name) {
+            name if name.eq_ignore_ascii_case(b"new") => Some(RowImage::New),
+            name if name.eq_ignore_ascii_case(b"old") => Some(RowImage::Old),
+            _ => None,
+        }
+    }
+
+    /// A column of NEW or OLD. Errors 1363; 1362 where it `is_set`.
+    pub(super) fn row_column(&mut self, image: RowImage, column: Name, is_set: bool) -> R<LocalId> {
+        let (before, event) = self.program.as_ref().and_then(|b| b.fires).expect("inside of a trigger");
+        let missing = match (image, event) {
+            (RowImage::Old, TriggerEvent::Insert) => Some(("OLD", "on INSERT")),
+            (RowImage::New, TriggerEvent::Delete) => Some(("NEW", "on DELETE")),
+            _ => None,
+        };
+        let at = self.prev_end as usize;
+        if let Some((row, what)) = missing {
+            return Err(ParseError::at(err!(ER_TRG_NO_SUCH_ROW_IN_TRG, row, what), at));
+        }
+        let fixed = match image {
+            RowImage::Old => Some(("OLD", "")),
+            RowImage::New => (!before).then_some(("NEW", "after ")),
+        };
+        if let (true, Some((row, when))) = (is_set, fixed) {
+            return Err(ParseError::at(err!(ER_TRG_CANT_CHANGE_ROW, row, when), at));
+        }
+        let column = self.shown(column);
+        Ok(self.builder().row_column(image, &column))
     }
 
     /// A variable of the program. Error 1327.

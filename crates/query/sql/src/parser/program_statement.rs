@@ -1,6 +1,6 @@
 //! Statements of stored programs: blocks, declarations, loops and choices become instructions.
 
-use super::program_scope::{Forbidden, ScopeKind};
+use super::program_scope::ScopeKind;
 use super::*;
 use types::codes::*;
 
@@ -375,6 +375,7 @@ impl Parser<'_> {
         let plain = matches!(next.tok, Tok::UserVar | Tok::AtAt) || {
             let third = self.peek_second();
             matches!(third.tok, Tok::Eq | Tok::Assign) && !matches!(next.kw, Kw::PASSWORD)
+                || third.tok == Tok::Dot && self.row_image(Str::source(next.start, next.end)).is_some()
         };
         if !plain {
             // SET NAMES, SET GLOBAL x, SET ROLE: one statement.
@@ -387,6 +388,25 @@ impl Parser<'_> {
         self.bump();
         let mut said = VarScope::Unspecified;
         loop {
+            let row = match self.peek().tok {
+                Tok::Dot => self.row_image(Str::source(self.tok.start, self.tok.end)),
+                _ => None,
+            };
+            if let Some(image) = row {
+                self.bump();
+                self.bump();
+                let column = self.any_word()?;
+                let local = self.row_column(image, column, true)?;
+                if !self.eat_tok(Tok::Eq) {
+                    self.expect_tok(Tok::Assign)?;
+                }
+                let value = self.value_part()?;
+                self.builder().emit(Op::Set { local, value });
+                if !self.eat_tok(Tok::Comma) {
+                    return Ok(());
+                }
+                continue;
+            }
             let assigned = self.at_name() && matches!(self.peek().tok, Tok::Eq | Tok::Assign);
             let local = if assigned { self.local_at_hand() } else { None };
             match local.filter(|_| said == VarScope::Unspecified) {
@@ -433,9 +453,7 @@ impl Parser<'_> {
             S::CreateRoutine(c) => {
                 return nested("create", if c.function { "FUNCTION" } else { "PROCEDURE" }, ER_SP_NO_RECURSIVE_CREATE);
             }
-            S::Unsupported(Unsupported { command: "create_trigger", .. }) => {
-                return nested("create", "TRIGGER", ER_SP_NO_RECURSIVE_CREATE);
-            }
+            S::CreateTrigger(_) => return nested("create", "TRIGGER", ER_SP_NO_RECURSIVE_CREATE),
             S::Unsupported(Unsupported { command: "create_event", .. }) => {
                 return Err(ParseError::at(err!(ER_EVENT_RECURSION_FORBIDDEN), start as usize));
             }

@@ -205,7 +205,7 @@ impl Parser<'_> {
         }
         match self.tok.kw {
             Kw::PROCEDURE | Kw::FUNCTION | Kw::AGGREGATE => self.create_routine(header.definer),
-            Kw::TRIGGER => self.create_trigger(),
+            Kw::TRIGGER => self.create_trigger(header.definer),
             Kw::EVENT => self.create_event(),
             _ => Err(self.syntax()),
         }

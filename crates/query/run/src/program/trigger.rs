@@ -1,0 +1,130 @@
+//! Triggers at the rows of a statement.
+
+use super::Compiled;
+use super::function::{enter, inside, leave};
+use crate::{Run, long};
+use catalog::{Table, Trigger, TriggerEvent};
+use sql::ast::RowImage;
+use std::sync::Arc;
+use types::{Result, Value};
+
+/// Stack for a trigger inside of a statement, in an optimised build.
+const FIRE_BYTES: usize = 96 << 10;
+
+/// The triggers of a table that a statement fires, by event, those before the row's change first.
+#[derive(Default)]
+pub struct Triggers {
+    insert: [Vec<Arc<Compiled>>; 2],
+    update: [Vec<Arc<Compiled>>; 2],
+    delete: [Vec<Arc<Compiled>>; 2],
+}
+
+impl Triggers {
+    /// Those that a statement was planned with.
+    pub fn new(table: &Table, planned: &[Arc<Trigger>]) -> Option<Box<Triggers>> {
+        if planned.is_empty() {
+            return None;
+        }
+        let mut triggers = Triggers::default();
+        for trigger in planned {
+            triggers.add(trigger, Compiled::of_trigger(table, trigger).expect("compiled as it was planned"));
+        }
+        Some(Box::new(triggers))
+    }
+
+    fn add(&mut self, trigger: &Trigger, compiled: Arc<Compiled>) {
+        let (before, after) = match trigger.event {
+            TriggerEvent::Insert => (0, &mut self.insert),
+            TriggerEvent::Update => (0, &mut self.update),
+            TriggerEvent::Delete => (0, &mut self.delete),
+        };
+        after[before + usize::from(!trigger.before)].push(compiled);
+    }
+
+    pub fn of(&self, event: TriggerEvent, before: bool) -> &[Arc<Compiled>] {
+        let triggers = match event {
+            TriggerEvent::Insert => &self.insert,
+            TriggerEvent::Update => &self.update,
+            TriggerEvent::Delete => &self.delete,
+        };
+        &triggers[usize::from(!before)]
+    }
+}
+
+/// The row that a trigger may change: encoded, with what is NULL beside it and what triggers have set.
+pub struct NewRow<'r> {
+    pub row: &'r [u8],
+    /// Columns that are NULL, whatever the encoded row has in their places.
+    pub nulls: Vec<usize>,
+    /// By column.
+    pub set: Vec<(usize, Value<'static>)>,
+}
+
+impl NewRow<'_> {
+    fn get(&self, table: &Table, column: usize, run: &Run<'_>) -> Result<Value<'static>> {
+        if let Some((_, value)) = self.set.iter().find(|(c, _)| *c == column) {
+            return Ok(value.clone());
+        }
+        if self.nulls.contains(&column) {
+            return Ok(Value::Null);
+        }
+        Ok(long::column(&run.tx.borrow(), table, self.row, column)?.into_owned())
+    }
+
+    fn put(&mut self, column: usize, value: Value<'static>) {
+        self.nulls.retain(|c| *c != column);
+        match self.set.iter_mut().find(|(c, _)| *c == column) {
+            Some((_, old)) => *old = value,
+            None => self.set.push((column, value)),
+        }
+    }
+}
+
+/// Fires triggers one after another. Errors: theirs; 1442, 1449, 1142 for TRIGGER.
+pub fn fire(
+    triggers: &[Arc<Compiled>],
+    table: &Table,
+    old: Option<&[u8]>,
+    mut new: Option<&mut NewRow<'_>>,
+    changes_new: bool,
+    run: &Run<'_>,
+) -> Result<()> {
+    for compiled in triggers {
+        let mut locals = vec![Value::Null; compiled.columns.len()];
+        for c in &compiled.row_columns {
+            locals[c.local] = match (c.image, old, new.as_deref()) {
+                (RowImage::Old, Some(old), _) => long::column(&run.tx.borrow(), table, old, c.column)?.into_owned(),
+                (RowImage::New, _, Some(new)) => new.get(table, c.column, run)?,
+                _ => Value::Null,
+            };
+        }
+        let given = locals.clone();
+        let locals = sync::stack::with_room(FIRE_BYTES, || run_one(compiled, table, locals, run))?;
+        if changes_new && let Some(new) = new.as_deref_mut() {
+            for c in compiled.row_columns.iter().filter(|c| c.image == RowImage::New) {
+                if locals[c.local] != given[c.local] {
+                    new.put(c.column, locals[c.local].clone());
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn run_one(
+    compiled: &Arc<Compiled>,
+    table: &Table,
+    locals: Vec<Value<'static>>,
+    run: &Run<'_>,
+) -> Result<Vec<Value<'static>>> {
+    let _outside = run.outside();
+    let (mut tx, mut env) = (run.tx.borrow_mut(), run.env.borrow_mut());
+    let before = enter(&mut **env, compiled, Some(&table.name))?;
+    let result = inside(&mut tx, &mut **env, compiled, |interpreter| {
+        interpreter.set_locals(locals);
+        Ok(())
+    });
+    // Of one that has come to its end nothing is told.
+    leave(&mut **env, before, result.is_err());
+    result.map(|(locals, _)| locals)
+}

@@ -1,0 +1,138 @@
+"""Stored functions and triggers: what kill -9 leaves of them, KILL, what a replica gets, and that no definition comes between a
+statement and the tables that its functions use."""
+
+import shutil
+import threading
+
+import pytest
+
+from harness import code_of, rows, run, value, wait_until
+from test_dump import client
+from test_replica import catch_up, follow, pair, same
+
+pytestmark = pytest.mark.usefixtures("clearway_only")
+
+TRUST = "SET GLOBAL log_bin_trust_function_creators = 1"
+
+
+def test_they_outlive_kill_9_and_go_with_their_tables(start):
+    server = start()
+    with server.connect() as connection:
+        run("CREATE DATABASE d", "USE d", TRUST, "CREATE TABLE t (a INT PRIMARY KEY, b INT)", "CREATE TABLE log (a INT)",
+            "CREATE TABLE gone (a INT)", "CREATE TRIGGER bi BEFORE INSERT ON t FOR EACH ROW SET NEW.b = twice(NEW.a)",
+            "CREATE TRIGGER ai AFTER INSERT ON t FOR EACH ROW INSERT INTO log VALUES (NEW.b)",
+            "CREATE TRIGGER with_gone BEFORE INSERT ON gone FOR EACH ROW SET @a = 1", "DROP TABLE gone",
+            "CREATE FUNCTION twice(x INT) RETURNS INT RETURN x * 2", "CREATE FUNCTION dropped() RETURNS INT RETURN 1",
+            "DROP FUNCTION dropped", "INSERT INTO t (a) VALUES (1)", on=connection)
+    server.kill()
+    server.start()
+    with server.connect() as connection:
+        run("USE d", "INSERT INTO t (a) VALUES (2)", on=connection)
+        assert rows(connection, "SELECT * FROM t ORDER BY a") == ((1, 2), (2, 4))
+        assert rows(connection, "SELECT * FROM log ORDER BY a") == ((2,), (4,))
+        assert rows(connection, "SELECT TRIGGER_NAME FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = 'd' ORDER BY 1") == (("ai",), ("bi",))
+        assert code_of(connection, "SELECT dropped()") == 1305
+    server.stop()
+    server.assert_sound()
+
+
+def test_a_statement_that_fails_leaves_nothing_of_its_triggers(start):
+    server = start()
+    with server.connect() as connection:
+        run("CREATE DATABASE d", "USE d", TRUST, "CREATE TABLE t (a INT PRIMARY KEY, b INT, UNIQUE (b))",
+            "CREATE TABLE log (n INT AUTO_INCREMENT PRIMARY KEY, a INT, KEY (a))",
+            "CREATE TRIGGER ai AFTER INSERT ON t FOR EACH ROW INSERT INTO log (a) VALUES (NEW.a)",
+            "CREATE TRIGGER bd BEFORE DELETE ON t FOR EACH ROW INSERT INTO log (a) VALUES (-OLD.a)",
+            "INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)", on=connection)
+        assert code_of(connection, "INSERT INTO t VALUES (4, 4), (5, 5), (6, 1)") == 1062
+        run("BEGIN", "DELETE FROM t WHERE a < 3", on=connection)
+        assert value(connection, "SELECT COUNT(*) FROM log") == 5
+        run("ROLLBACK", on=connection)
+        assert rows(connection, "SELECT a FROM log ORDER BY a") == ((1,), (2,), (3,))
+        assert value(connection, "SELECT COUNT(*) FROM t") == 3
+    server.stop()
+    server.assert_sound()
+
+
+def test_kill_ends_a_function(server):
+    with server.connect() as one, server.connect() as other:
+        run("CREATE DATABASE IF NOT EXISTS endless", TRUST, "DROP FUNCTION IF EXISTS endless.f",
+            "CREATE FUNCTION endless.f() RETURNS INT BEGIN DECLARE CONTINUE HANDLER FOR SQLEXCEPTION BEGIN END; LOOP BEGIN END; END LOOP; RETURN 1; END",
+            on=one)
+        ended = []
+        thread = threading.Thread(target=lambda: ended.append(code_of(one, "SELECT endless.f()")))
+        thread.start()
+        running = f"SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = {one.thread_id()} AND INFO LIKE 'SELECT endless%'"
+        wait_until(lambda: value(other, running) == 1, 30, "the function runs")
+        run(f"KILL QUERY {one.thread_id()}", on=other)
+        thread.join(60)
+        assert ended == [1317]
+        assert rows(one, "SELECT 1, CURRENT_USER()") == ((1, "root@localhost"),)
+
+
+def test_a_replica_gets_the_rows_of_triggers_and_functions_once(start):
+    source, replica = pair(start)
+    there, here = source.connect(), replica.connect()
+    run("CREATE DATABASE d", "USE d", TRUST, "CREATE TABLE t (a INT PRIMARY KEY, b INT)",
+        "CREATE TABLE log (n INT AUTO_INCREMENT PRIMARY KEY, a INT)", "CREATE TABLE deep (n INT AUTO_INCREMENT PRIMARY KEY, a INT)",
+        "CREATE TRIGGER bi BEFORE INSERT ON t FOR EACH ROW SET NEW.b = NEW.a * 10",
+        "CREATE TRIGGER ai AFTER INSERT ON t FOR EACH ROW INSERT INTO log (a) VALUES (NEW.b)",
+        "CREATE TRIGGER au AFTER UPDATE ON t FOR EACH ROW INSERT INTO log (a) VALUES (NEW.b), (OLD.b)",
+        "CREATE TRIGGER nested AFTER INSERT ON log FOR EACH ROW INSERT INTO deep (a) VALUES (NEW.a)",
+        "CREATE FUNCTION noted(x INT) RETURNS INT BEGIN INSERT INTO log (a) VALUES (x); RETURN x; END", on=there)
+    follow(here, source)
+    run("INSERT INTO t (a) VALUES (1), (2), (3)", "UPDATE t SET b = b + 1", "SELECT noted(7), noted(8)", "BEGIN", "SELECT noted(9)",
+        "INSERT INTO t (a) VALUES (9)", "COMMIT", "BEGIN", "SELECT noted(10)", "ROLLBACK", "DELETE FROM t WHERE a = noted(2) + 0",
+        on=there)
+    catch_up(here, there)
+    same(here, there, "d.t", "d.log", "d.deep")
+    assert value(here, "SELECT COUNT(*) FROM d.deep") == value(here, "SELECT COUNT(*) FROM d.log") > 12
+    assert rows(here, "SHOW CREATE TRIGGER d.ai")[0][:6] == rows(there, "SHOW CREATE TRIGGER d.ai")[0][:6]
+    run("DROP TRIGGER ai", "DROP FUNCTION noted", "INSERT INTO t (a) VALUES (20)", on=there)
+    catch_up(here, there)
+    same(here, there, "d.t", "d.log", "d.deep")
+    assert code_of(here, "SELECT d.noted(1)") == 1305
+
+
+def test_tables_of_functions_and_triggers_are_pinned(server):
+    with server.connect() as one, server.connect() as other:
+        run("DROP DATABASE IF EXISTS pinned", "CREATE DATABASE pinned", TRUST, "CREATE TABLE pinned.t (a INT)", "CREATE TABLE pinned.used (a INT)",
+            "CREATE TABLE pinned.logged (a INT)", "CREATE FUNCTION pinned.f() RETURNS INT READS SQL DATA RETURN (SELECT COUNT(*) FROM used)",
+            "CREATE TRIGGER pinned.ai AFTER INSERT ON pinned.t FOR EACH ROW INSERT INTO logged VALUES (NEW.a)", on=one)
+        run("SET lock_wait_timeout = 1", on=other)
+        run("BEGIN", "SELECT pinned.f()", on=one)
+        assert code_of(other, "ALTER TABLE pinned.used ADD COLUMN b INT") == 1205
+        run("COMMIT", "BEGIN", "INSERT INTO pinned.t VALUES (1)", on=one)
+        assert code_of(other, "DROP TABLE pinned.logged") == 1205
+        run("COMMIT", on=one)
+        run("ALTER TABLE pinned.used ADD COLUMN b INT", "DROP TABLE pinned.logged", on=other)
+        assert code_of(one, "INSERT INTO pinned.t VALUES (2)") == 1146
+        assert value(one, "SELECT pinned.f()") == 0
+
+
+DUMPED = ["CREATE TABLE t (a INT PRIMARY KEY, b VARCHAR(40), c INT AS (a + 1) STORED)", "CREATE TABLE log (what VARCHAR(80))",
+          "CREATE FUNCTION twice(x INT) RETURNS INT DETERMINISTIC COMMENT 'doubles' RETURN x * 2",
+          "CREATE FUNCTION finds(k INT) RETURNS VARCHAR(40) READS SQL DATA BEGIN DECLARE r VARCHAR(40); SELECT b INTO r FROM t WHERE a = k; RETURN r; END",
+          "CREATE PROCEDURE adds(IN x INT, OUT n INT)\nBEGIN\n  -- with a comment; and a 'quote'\n  INSERT INTO t (a, b) VALUES (x, 'it''s');\n"
+          "  SELECT COUNT(*) INTO n FROM t;\nEND",
+          "CREATE TRIGGER second BEFORE INSERT ON t FOR EACH ROW SET NEW.b = CONCAT(NEW.b, ' 2')",
+          "CREATE TRIGGER first BEFORE INSERT ON t FOR EACH ROW PRECEDES second SET NEW.b = CONCAT(NEW.b, ' 1')",
+          "CREATE TRIGGER noted AFTER UPDATE ON t FOR EACH ROW BEGIN IF NEW.a <> OLD.a THEN INSERT INTO log VALUES (CONCAT(OLD.a, '->', NEW.a)); END IF; END",
+          "SET sql_mode = 'ANSI_QUOTES'", "CREATE FUNCTION quoted() RETURNS VARCHAR(10) NO SQL RETURN 'x'", "SET sql_mode = DEFAULT",
+          "CREATE VIEW v AS SELECT a, twice(a) AS d, finds(a) AS r FROM t", "INSERT INTO t (a, b) VALUES (1, 'one')"]
+
+
+@pytest.mark.skipif(not shutil.which("mariadb-dump"), reason="no mariadb-dump")
+def test_dumps_with_routines_and_triggers_load_again(start):
+    server = start()
+    connection = server.connect()
+    run("CREATE DATABASE d", "CREATE DATABASE e", "USE d", TRUST, *DUMPED, on=connection)
+    words = ["--skip-comments", "--routines", "--triggers"]
+    definitions = client(server, "mariadb-dump", *words, "--no-data", "d")
+    assert definitions.count(b"TRIGGER") >= 3 and definitions.count(b"FUNCTION `") >= 3 and definitions.count(b"PROCEDURE `") >= 1
+    client(server, "mariadb", "e", text=definitions)
+    again = client(server, "mariadb-dump", *words, "--no-data", "e")
+    assert again.splitlines() == definitions.replace(b"`d`", b"`e`").splitlines()
+    run("USE e", "CALL adds(5, @n)", on=connection)
+    assert rows(connection, "SELECT a, b, c FROM t") == ((5, "it's 1 2", 6),)
+    assert rows(connection, "SELECT * FROM v") == ((5, 10, "it's 1 2"),)
