@@ -50,7 +50,6 @@ SHOW TABLE STATUS LIKE 'dept';
 SHOW CREATE TABLE dept;
 SHOW CREATE TABLE emp;
 SHOW CREATE DATABASE golden;
--- differs: column types
 SHOW TRIGGERS;
 -- differs: column types
 SHOW EVENTS;

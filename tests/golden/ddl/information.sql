@@ -57,7 +57,6 @@ SHOW INDEX FROM book WHERE Non_unique = 0;
 SHOW TABLES WHERE Tables_in_golden LIKE 'a%';
 -- differs: error 1049
 SHOW OPEN TABLES FROM nosuch;
--- differs: type of a column: MySQL's is STRING, TEXT, TIMESTAMP
 SHOW TRIGGERS FROM golden;
 -- differs: type of a column: MySQL's is DATETIME, LONG UNSIGNED, STRING
 SHOW EVENTS FROM nosuch;

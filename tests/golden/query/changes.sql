@@ -8,7 +8,6 @@ INSERT INTO c () VALUES ();
 INSERT INTO c VALUES ();
 INSERT INTO c SET a = 70, b = CONCAT('z', a), n = n + 1;
 INSERT c (a) VALUE (80);
--- differs: another value
 SELECT * FROM c ORDER BY id;
 SELECT LAST_INSERT_ID(), ROW_COUNT();
 INSERT INTO c (id, a) VALUES (1, 99);

@@ -177,7 +177,7 @@ impl Session {
             if planned.changes {
                 self.check_access_mode()?;
             }
-            planned.prepared.foresee(&mut self.tx, &mut self.state)?;
+            planned.prepared.evaluate_constants(&mut self.tx, &mut self.state)?;
             Body::Planned(Box::new(planned))
         } else {
             Body::Other(Arc::new(parsed))

@@ -33,6 +33,7 @@ pub(crate) struct StoredSchema {
     encrypts: bool,
 }
 
+/// A table as the dictionary keeps it: its fields are those of the stored form.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct StoredTable {
     format: u32,

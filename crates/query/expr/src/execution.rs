@@ -22,6 +22,17 @@ const LEAST_PACKET: usize = 1024;
 /// Bytes of a buffer that a plan may keep for its next execution.
 const KEPT_BYTES_MAX: usize = 1 << 20;
 
+/// Variables of the session, once they have been asked for.
+#[derive(Default)]
+struct Asked {
+    /// `div_precision_increment`
+    div_increment: Cell<Option<u32>>,
+    /// `group_concat_max_len`
+    group_concat_max: Cell<Option<usize>>,
+    /// `max_allowed_packet`, which only a longer result than any could be asks for.
+    max_packet: Cell<Option<usize>>,
+}
+
 /// What all expressions of one execution share.
 pub struct Evaluation<'x> {
     pub params: &'x [Value<'x>],
@@ -41,12 +52,7 @@ pub struct Evaluation<'x> {
     /// What functions remember during the execution.
     pub scratch: Scratch,
     steps: Cell<u32>,
-    /// `div_precision_increment`, once a division has asked for it.
-    div_increment: Cell<Option<u32>>,
-    /// `group_concat_max_len`, once GROUP_CONCAT has asked for it.
-    group_concat_max: Cell<Option<usize>>,
-    /// `max_allowed_packet`, once a longer result than any could be has asked for it.
-    max_packet: Cell<Option<usize>>,
+    asked: Asked,
     /// Warnings raised so far, for the `info` of the outcome.
     pub warnings: Cell<u64>,
     /// What LAST_INSERT_ID(expr) was given in this statement.
@@ -68,9 +74,7 @@ impl<'x> Evaluation<'x> {
             random: Cell::new(0),
             scratch: Scratch::default(),
             steps: Cell::new(0),
-            div_increment: Cell::new(None),
-            group_concat_max: Cell::new(None),
-            max_packet: Cell::new(None),
+            asked: Asked::default(),
             warnings: Cell::new(0),
             given_id: Cell::new(None),
             holds_much: Cell::new(false),
@@ -156,7 +160,7 @@ pub trait Execution {
 
     /// `max_allowed_packet`.
     fn max_packet(&self) -> usize {
-        let known = &self.evaluation().max_packet;
+        let known = &self.evaluation().asked.max_packet;
         let max = known.get().unwrap_or_else(|| self.variable("max_allowed_packet") as usize);
         known.set(Some(max));
         max
@@ -178,7 +182,7 @@ pub trait Execution {
 
     /// `group_concat_max_len`.
     fn group_concat_max(&self) -> usize {
-        let known = &self.evaluation().group_concat_max;
+        let known = &self.evaluation().asked.group_concat_max;
         let max = || usize::try_from(self.variable("group_concat_max_len")).unwrap_or(usize::MAX);
         let max = known.get().unwrap_or_else(max);
         known.set(Some(max));
@@ -187,7 +191,7 @@ pub trait Execution {
 
     /// `div_precision_increment`.
     fn div_increment(&self) -> u32 {
-        let known = &self.evaluation().div_increment;
+        let known = &self.evaluation().asked.div_increment;
         let increment = known.get().unwrap_or_else(|| self.variable("div_precision_increment") as u32);
         known.set(Some(increment));
         increment

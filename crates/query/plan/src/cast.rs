@@ -93,7 +93,7 @@ impl Planner<'_> {
             CastType::Char { length, charset } => {
                 let collation = match charset {
                     Some(c) => self.charset(self.parsed.name(c))?,
-                    None => self.literal_collation,
+                    None => self.settings.literal_collation,
                 };
                 let kind = if collation.is_binary() { TypeKind::VarBinary } else { TypeKind::VarChar };
                 match (from.kind, length) {

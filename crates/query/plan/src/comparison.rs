@@ -13,7 +13,7 @@ const MOMENT_TEXT_MAX: u32 = 26;
 impl super::Planner<'_> {
     /// How a literal beside a date is read.
     pub(super) fn reading(&self) -> Reading {
-        if self.stores { Reading::Stored } else { Reading::Strict }
+        if self.parameters.stores { Reading::Stored } else { Reading::Strict }
     }
 
     /// As WHERE or a part of its AND, IS NULL of a DATE or DATETIME that is NOT NULL asks for zero dates.

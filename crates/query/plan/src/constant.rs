@@ -17,13 +17,13 @@ use types::datatype::DECIMALS_NOT_FIXED;
 use types::{CollationId, Result, SqlError, TypeKind, Value};
 
 /// A constant that is asked before any row is read.
-pub struct Foreseen {
+pub struct Constant {
     pub expr: Expr,
     /// When names are resolved: before all others.
     pub early: bool,
 }
 
-impl Foreseen {
+impl Constant {
     /// Does PREPARE ask it, for all executions?
     pub fn at_prepare(&self) -> bool {
         self.early && !self.expr.any(&mut |e| matches!(e.node, Node::Param(_)))
@@ -32,12 +32,12 @@ impl Foreseen {
 
 impl Planner<'_> {
     /// Wraps the constants of a condition. `asks`: they are asked where no row comes, too.
-    pub(super) fn foresee(&mut self, e: &mut Expr, asks: bool) {
-        self.foresee_part(e, asks, &mut Vec::new());
+    pub(super) fn note_constants(&mut self, e: &mut Expr, asks: bool) {
+        self.note_constants_of(e, asks, &mut Vec::new());
     }
 
     /// `open`: conditions that all have to hold, else the part decides nothing and is not looked at.
-    fn foresee_part(&mut self, e: &mut Expr, asks: bool, open: &mut Vec<Expr>) {
+    fn note_constants_of(&mut self, e: &mut Expr, asks: bool, open: &mut Vec<Expr>) {
         let conjunction = matches!(e.node, Node::And(_));
         if let Node::And(list) | Node::Or(list) = &mut e.node {
             // Those that decide it without a row come first.
@@ -53,13 +53,13 @@ impl Planner<'_> {
                     }
                     _ => {}
                 }
-                self.foresee_part(part, asks, open);
+                self.note_constants_of(part, asks, open);
                 let leaves_open = Node::IsTruth { negated: !conjunction, truth: true, operand: Box::new(part.clone()) };
                 open.push(Expr::new(leaves_open, boolean_type(false)));
             }
             if !decided {
                 for part in list.iter_mut().filter(|e| !is_known(e)) {
-                    self.foresee_part(part, asks, open);
+                    self.note_constants_of(part, asks, open);
                 }
             }
             open.truncate(before);
@@ -118,7 +118,7 @@ impl Planner<'_> {
         let given = operands.into_iter().filter(|e| is_known(e) && e.any(&mut |e| self.reads_client(e)));
         let asked = given.map(|e| Expr::new(Node::And([open, std::slice::from_ref(e)].concat()), boolean_type(true)));
         let asked: Vec<Expr> = asked.collect();
-        self.asked_params.extend(asked);
+        self.parameters.asked.extend(asked);
     }
 
     /// Does `?` stand for it, and not a literal that was lifted, which is never NULL?
@@ -170,12 +170,12 @@ impl Planner<'_> {
     }
 
     pub(super) fn next_once(&mut self) -> i64 {
-        self.constants += 1;
-        self.constants
+        self.constants.numbered += 1;
+        self.constants.numbered
     }
 
     fn ask_before(&mut self, expr: Expr, early: bool) {
-        self.foreseen.push(Foreseen { expr, early });
+        self.constants.evaluated.push(Constant { expr, early });
     }
 
     /// A literal that is read as a date here, once. Errors 1292, 1525 when it is none.
@@ -186,7 +186,7 @@ impl Planner<'_> {
     /// The same of one among others, which may all be `days`: texts and dates, and constant.
     pub(super) fn note_listed(&mut self, e: &Expr, other: &Expr, days: bool) -> Result<()> {
         let reading = match other.ty.kind {
-            _ if self.stores => Reading::ListedStored,
+            _ if self.parameters.stores => Reading::ListedStored,
             TypeKind::DateTime | TypeKind::Timestamp => Reading::Bound,
             _ if days => Reading::Day,
             _ => Reading::Listed,
@@ -196,7 +196,7 @@ impl Planner<'_> {
 
     /// The same of a bound of BETWEEN.
     pub(super) fn note_bound(&mut self, e: &Expr, other: &Expr) -> Result<()> {
-        let reading = if self.stores { self.reading() } else { Reading::Bound };
+        let reading = if self.parameters.stores { self.reading() } else { Reading::Bound };
         self.note_read(e, other, reading)
     }
 
@@ -206,12 +206,12 @@ impl Planner<'_> {
                 let mode = types::SqlMode(self.env.sql_mode());
                 let name = self.name_of_column(other);
                 let mut told = compare::check_temporal(v, other.ty.kind, &name, mode, reading)?;
-                self.literal_warnings.append(&mut told);
+                self.warnings.literal_warnings.append(&mut told);
             }
             // A literal that was lifted: it is never NULL. What stands for `?` may be anything.
             Node::Param(n) if other.ty.kind.is_temporal() && self.params.get(n).is_some_and(|t| !t.nullable) => {
                 let name = self.name_of_column(other);
-                self.temporal_params.push(TemporalParam { param: n, kind: other.ty.kind, column: name, reading });
+                self.parameters.temporal.push(TemporalParam { param: n, kind: other.ty.kind, column: name, reading });
             }
             _ => {}
         }
@@ -258,9 +258,14 @@ impl Planner<'_> {
                 let mode = types::SqlMode(self.env.sql_mode());
                 let (held, told) = compare::held_by_column(v, &column.ty, &name, mode);
                 match told {
-                    Some((code, message)) if self.stores && held.is_none() => return Err(SqlError::new(code, message)),
+                    Some((code, message)) if self.parameters.stores && held.is_none() => {
+                        return Err(SqlError::new(code, message));
+                    }
                     // That a part is left out is said of under a strict mode only.
-                    told => self.literal_warnings.extend(told.filter(|_| held.is_none() || self.tells_parts)),
+                    told => self
+                        .warnings
+                        .literal_warnings
+                        .extend(told.filter(|_| held.is_none() || self.parameters.tells_parts)),
                 }
                 held.map_or(e.clone(), |v| {
                     Expr::new(Node::Const(v), compare::beside_column(Expr::null(), &column.ty, false).ty)
@@ -269,7 +274,7 @@ impl Planner<'_> {
             Node::Param(n) => {
                 let of_client = self.is_of_client(*n);
                 if !of_client {
-                    self.column_params.push((*n, column.ty, name));
+                    self.parameters.beside_columns.push((*n, column.ty, name));
                 }
                 compare::beside_column(e, &column.ty, of_client)
             }

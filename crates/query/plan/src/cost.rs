@@ -503,7 +503,7 @@ fn rows_read(plan: &Plan, cap: f64) -> f64 {
 impl Planner<'_> {
     /// Error 1104 for a query that would read more rows than `max_join_size`, unless `sql_big_selects` lets it.
     pub(super) fn refuse_big(&self, plan: &Plan) -> Result<()> {
-        if rows_read(plan, f64::INFINITY) <= 1.0 || self.explains || self.flag("sql_big_selects") {
+        if rows_read(plan, f64::INFINITY) <= 1.0 || self.settings.explains || self.flag("sql_big_selects") {
             return Ok(());
         }
         let number = |name| self.env.system_variable(None, name).map(|(v, _)| v.to_f64());

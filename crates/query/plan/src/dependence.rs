@@ -15,7 +15,7 @@ use types::{Result, SqlError};
 
 /// What a block's conditions say of its rows.
 #[derive(Default)]
-pub struct Told {
+pub struct Dependencies {
     /// Of all rows: WHERE, and ON of inner joins.
     conditions: Vec<Expr>,
     /// ON of joins on the inner side of outer ones: of all rows too, but that both sides of an equality may be NULL.
@@ -25,27 +25,27 @@ pub struct Told {
 }
 
 impl Planner<'_> {
-    pub(super) fn told(&self, tree: &Tree, conditions: &[Expr]) -> Told {
-        let mut told = Told { conditions: conditions.to_vec(), ..Told::default() };
-        self.hear(tree, false, &mut told);
-        told
+    pub(super) fn dependencies(&self, tree: &Tree, conditions: &[Expr]) -> Dependencies {
+        let mut known = Dependencies { conditions: conditions.to_vec(), ..Dependencies::default() };
+        self.gather(tree, false, &mut known);
+        known
     }
 
-    fn hear(&self, tree: &Tree, inner_side: bool, told: &mut Told) {
+    fn gather(&self, tree: &Tree, inner_side: bool, known: &mut Dependencies) {
         let Tree::Join { left_outer, left, right, on, .. } = tree else { return };
-        self.hear(left, inner_side, told);
-        self.hear(right, inner_side || *left_outer, told);
+        self.gather(left, inner_side, known);
+        self.gather(right, inner_side || *left_outer, known);
         match (left_outer, inner_side) {
-            (true, _) => told.outer.push((on.clone(), right.slots(self))),
-            (false, true) => told.inner.extend_from_slice(on),
-            (false, false) => told.conditions.extend_from_slice(on),
+            (true, _) => known.outer.push((on.clone(), right.slots(self))),
+            (false, true) => known.inner.extend_from_slice(on),
+            (false, false) => known.conditions.extend_from_slice(on),
         }
     }
 
     /// ONLY_FULL_GROUP_BY: 1055, or 1140 without GROUP BY.
     pub(super) fn check_grouping(
         &self,
-        told: &Told,
+        known: &Dependencies,
         keys: &[Expr],
         outputs: &[Expr],
         having: Option<&Expr>,
@@ -54,7 +54,7 @@ impl Planner<'_> {
         if !SqlMode(self.env.sql_mode()).has(SqlMode::ONLY_FULL_GROUP_BY) {
             return Ok(());
         }
-        let fixed = self.determined(told, keys);
+        let fixed = self.determined(known, keys);
         let lists = [
             ("SELECT list", outputs.iter().collect::<Vec<_>>()),
             ("HAVING clause", having.into_iter().collect()),
@@ -91,17 +91,17 @@ impl Planner<'_> {
 
     /// Columns (slot, column) that are the same in a whole group: keys, constants of WHERE, what these are equal to, and
     /// all columns of tables whose unique key is among them, or of derived tables whose groups are.
-    fn determined(&self, told: &Told, keys: &[Expr]) -> Vec<(u16, u16)> {
+    fn determined(&self, known: &Dependencies, keys: &[Expr]) -> Vec<(u16, u16)> {
         let mut fixed: Vec<(u16, u16)> = keys.iter().filter_map(Expr::own_column).collect();
         loop {
             let before = fixed.len();
-            for e in &told.conditions {
+            for e in &known.conditions {
                 fix_equals(e, &mut fixed, true);
             }
-            for e in &told.inner {
+            for e in &known.inner {
                 fix_equals(e, &mut fixed, false);
             }
-            for (on, inner) in &told.outer {
+            for (on, inner) in &known.outer {
                 let is_outer = |e: &Expr| e.own_column().is_some_and(|(slot, _)| inner & 1 << slot == 0);
                 let is_loose = |e: &Expr| {
                     subquery_of(e).is_some() || is_outer(e) && !e.own_column().is_some_and(|c| fixed.contains(&c))
@@ -109,7 +109,7 @@ impl Planner<'_> {
                 if !on.iter().any(|e| e.any(&mut |e| is_loose(e))) {
                     // Either a row is found for all of a group, or for none of it.
                     let within = |e: &&Expr| super::tables::slots_of(self.subqueries(), e) & !inner == 0;
-                    on.iter().chain(told.inner.iter().filter(within)).for_each(|e| fix_equals(e, &mut fixed, true));
+                    on.iter().chain(known.inner.iter().filter(within)).for_each(|e| fix_equals(e, &mut fixed, true));
                 }
             }
             for s in &self.current_block().sources {
@@ -164,7 +164,7 @@ impl Planner<'_> {
 
     /// The first column of this block that a subquery reads and that is neither fixed in a group nor part of a key.
     fn loose_read(&self, query: usize, keys: &[Expr], fixed: &[(u16, u16)]) -> Option<(u16, u16)> {
-        self.subqueries[query].reads.iter().find_map(|read| match read.node {
+        self.queries.planned[query].reads.iter().find_map(|read| match read.node {
             Node::Column { depth: 0, slot, column } if !fixed.contains(&(slot, column)) && !self.is_asked(slot) => {
                 let is_read = |e: &Expr| match e.node {
                     Node::Column { depth, slot: s, column: c } => (depth, s, c) == (0, slot, column),

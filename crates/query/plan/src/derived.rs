@@ -2,7 +2,7 @@
 //! plain selection needs no temporary table, its conditions find ranges of indexes, and its tables take part in the order of the join.
 //!
 //! ```text
-//!   FROM           the query is resolved and put aside, like that of a semi-join (Aside)
+//!   FROM           the query is resolved and kept as a Candidate, like that of a semi-join
 //!   merged         its tables follow a source that stands for it (Source::stands_for): names mean that one, which says what
 //!                  each column is; the tables themselves are hidden from names
 //!   WHERE          joins that of the block, or ON where the table is the inner side of an outer join
@@ -14,7 +14,7 @@ use super::access::Wanted;
 use super::names::{Source, SourceColumn};
 use super::node::QueryPlan;
 use super::query::OrderKey;
-use super::semijoin::{Aside, SLOTS_MAX, lift, only_conditions_count};
+use super::semijoin::{Candidate, SLOTS_MAX, lift, only_conditions_count};
 use super::sorted::sorted;
 use super::tables::{StarColumn, TABLES_MAX, Tree};
 use expr::Shape;
@@ -44,30 +44,30 @@ const MERGED_NODES_MAX: usize = 1000;
 
 impl Planner<'_> {
     /// Plans the query of a derived table; with what is to be merged of it, if it may be.
-    pub(super) fn mergeable_query(&mut self, id: QueryId, alias: &str) -> Result<(QueryPlan, Option<Box<Aside>>)> {
+    pub(super) fn mergeable_query(&mut self, id: QueryId, alias: &str) -> Result<(QueryPlan, Option<Box<Candidate>>)> {
         let plain = matches!(self.parsed[id].body, QueryBody::Select(_));
         let merges = plain && self.merges(alias);
-        self.merging = merges;
+        self.request.merging = merges;
         // The query inside sees the queries around this one, not the tables beside it.
-        let block = self.blocks.pop().expect("inside a query block");
-        let clause = std::mem::replace(&mut self.clause, "field list");
-        self.derived_depth += 1;
+        let block = self.scope.blocks.pop().expect("inside a query block");
+        let clause = std::mem::replace(&mut self.scope.clause, "field list");
+        self.scope.derived_depth += 1;
         let plan = self.query(id, false);
-        self.derived_depth -= 1;
-        self.clause = clause;
-        self.blocks.push(block);
-        self.merging = false;
-        let aside = self.captured.take();
-        Ok((plan?, aside))
+        self.scope.derived_depth -= 1;
+        self.scope.clause = clause;
+        self.scope.blocks.push(block);
+        self.request.merging = false;
+        let candidate = self.request.candidate.take();
+        Ok((plan?, candidate))
     }
 
     /// May the derived table of that name be merged, as hints and the statement have it?
     pub(super) fn merges(&mut self, alias: &str) -> bool {
         let hinted = self.hinted(alias, TableHint::Merge);
-        self.merges && hinted.unwrap_or_else(|| !self.switched_off("derived_merge"))
+        self.request.merges && hinted.unwrap_or_else(|| !self.switched_off("derived_merge"))
     }
 
-    /// Puts the block at hand aside, to be merged into the one around it, if it is a plain selection.
+    /// Makes the block at hand a candidate, to be merged into the one around it, if it is a plain selection.
     pub(super) fn put_up(
         &mut self,
         tree: Tree,
@@ -80,9 +80,9 @@ impl Planner<'_> {
         if computed || large || !order.iter().all(|o| self.is_movable(&o.expr)) {
             return Err((tree, conditions, order));
         }
-        match self.put_aside(tree, conditions, outputs) {
+        match self.make_candidate(tree, conditions, outputs) {
             Ok(()) => {
-                self.captured.as_mut().expect("just put aside").order = order;
+                self.request.candidate.as_mut().expect("just put candidate").order = order;
                 Ok(())
             }
             Err((tree, conditions)) => Err((tree, conditions, order)),
@@ -93,23 +93,23 @@ impl Planner<'_> {
     pub(super) fn take_in(
         &mut self,
         plan: QueryPlan,
-        aside: Option<Box<Aside>>,
+        candidate: Option<Box<Candidate>>,
         mut source: Source,
     ) -> Result<(Tree, Vec<StarColumn>)> {
-        let plan = match aside {
+        let plan = match candidate {
             None => plan,
-            Some(aside) => match self.fits(&aside, &plan.outputs) {
-                true => return self.merge_derived(plan, *aside, source),
+            Some(candidate) => match self.fits(&candidate, &plan.outputs) {
+                true => return self.merge_derived(plan, *candidate, source),
                 false => {
                     // Its columns are expressions still, and no columns of a temporary table.
                     let types = source.columns.iter_mut().zip(&plan.outputs);
                     types.for_each(|(column, e)| column.data_type = e.ty);
-                    let mut aside = aside;
+                    let mut candidate = candidate;
                     if source.view.is_some() {
                         // What is in a view's text is not to be found in this statement's.
-                        aside.block.sources.iter_mut().for_each(Source::settle);
+                        candidate.block.sources.iter_mut().for_each(Source::settle);
                     }
-                    self.plan_put_up(plan, *aside)?
+                    self.plan_put_up(plan, *candidate)?
                 }
             },
         };
@@ -121,38 +121,43 @@ impl Planner<'_> {
     }
 
     /// May it be merged where it stands?
-    fn fits(&self, aside: &Aside, outputs: &[Expr]) -> bool {
+    fn fits(&self, candidate: &Candidate, outputs: &[Expr]) -> bool {
         let block = self.current_block();
-        let room = block.shapes.len() + aside.block.shapes.len() < SLOTS_MAX
-            && block.sources.len() + aside.block.sources.len() < TABLES_MAX;
+        let room = block.shapes.len() + candidate.block.shapes.len() < SLOTS_MAX
+            && block.sources.len() + candidate.block.sources.len() < TABLES_MAX;
         // On the inner side of an outer join all of it is NULL at times, and its conditions belong to ON.
         let nulls = outputs.iter().all(|e| e.own_column().is_some());
-        let inner = matches!(&aside.tree, Tree::Leaf(_) | Tree::Join { left_outer: false, .. });
+        let inner = matches!(&candidate.tree, Tree::Leaf(_) | Tree::Join { left_outer: false, .. });
         let twice = |(i, e): (usize, &Expr)| outputs[..i].iter().any(|o| o.same(e));
         let told_apart = !block.rolls_up || !outputs.iter().enumerate().any(twice);
-        room && told_apart && (self.inner_side == 0 || (nulls && (inner || aside.conditions.is_empty())))
+        room && told_apart && (self.scope.inner_side == 0 || (nulls && (inner || candidate.conditions.is_empty())))
     }
 
-    /// Plans what was put aside on its own after all.
-    fn plan_put_up(&mut self, q: QueryPlan, aside: Aside) -> Result<QueryPlan> {
-        let before = self.blocks.pop().expect("inside a query block");
-        self.blocks.push(aside.block);
-        let keys = aside.order.iter().map(|o| (&o.expr, o.descending)).collect();
+    /// Plans a candidate on its own after all.
+    fn plan_put_up(&mut self, q: QueryPlan, candidate: Candidate) -> Result<QueryPlan> {
+        let before = self.scope.blocks.pop().expect("inside a query block");
+        self.scope.blocks.push(candidate.block);
+        let keys = candidate.order.iter().map(|o| (&o.expr, o.descending)).collect();
         let wanted = Wanted { keys, ..Wanted::none() };
-        let planned = self.join_plan(aside.tree, aside.conditions, &wanted);
-        let block = self.blocks.pop().expect("just pushed");
-        self.blocks.push(before);
+        let planned = self.join_plan(candidate.tree, candidate.conditions, &wanted);
+        let block = self.scope.blocks.pop().expect("just pushed");
+        self.scope.blocks.push(before);
         let (plan, in_order) = planned?;
         let mut q = QueryPlan { plan, shapes: block.shapes, ..q };
-        if !aside.order.is_empty() && !in_order {
+        if !candidate.order.is_empty() && !in_order {
             let slot = q.shapes.len();
-            q = sorted(q, aside.order, slot, None, false);
+            q = sorted(q, candidate.order, slot, None, false);
         }
         Ok(q)
     }
 
-    fn merge_derived(&mut self, plan: QueryPlan, aside: Aside, source: Source) -> Result<(Tree, Vec<StarColumn>)> {
-        only_conditions_count(&aside);
+    fn merge_derived(
+        &mut self,
+        plan: QueryPlan,
+        candidate: Candidate,
+        source: Source,
+    ) -> Result<(Tree, Vec<StarColumn>)> {
+        only_conditions_count(&candidate);
         let slot = self.block().shapes.len();
         self.block().shapes.push(Shape::Tuple(0));
         let lifted = |mut e: Expr| {
@@ -160,12 +165,12 @@ impl Planner<'_> {
             e
         };
         let stands_for = Some(plan.outputs.into_iter().map(lifted).collect());
-        let own = aside.block.sources.iter().enumerate().filter(|(_, s)| !s.hidden);
+        let own = candidate.block.sources.iter().enumerate().filter(|(_, s)| !s.hidden);
         let parts = own.map(|(i, _)| i + 1).collect();
         let (Tree::Leaf(at), star) = self.add_source(Source { slot, stands_for, parts, ..source })? else {
             unreachable!("a source is a leaf")
         };
-        let Aside { block, mut tree, conditions, order } = aside;
+        let Candidate { block, mut tree, conditions, order } = candidate;
         tree.each_leaf(&mut |leaf| *leaf += at + 1);
         tree.each_condition(&mut |e| lift(e, slot + 1, false));
         for mut source in block.sources {
@@ -179,7 +184,7 @@ impl Planner<'_> {
         self.block().shapes.extend(block.shapes);
         let conditions: Vec<Expr> = conditions.into_iter().map(lifted).collect();
         match &mut tree {
-            _ if self.inner_side == 0 => self.block().moved.extend(conditions),
+            _ if self.scope.inner_side == 0 => self.block().moved.extend(conditions),
             Tree::Leaf(leaf) => {
                 let filter = &mut self.block().sources[*leaf].filter;
                 *filter = super::all_of(filter.take().into_iter().chain(conditions).collect());

@@ -38,15 +38,17 @@ struct Inserted {
 
 impl Planner<'_> {
     pub(super) fn insert(&mut self, insert: &ast::Insert) -> Result<Body> {
-        self.stores = self.is_strict(insert.ignore);
-        self.tells_parts = self.stores;
+        self.parameters.stores = self.is_strict(insert.ignore);
+        self.parameters.tells_parts = self.parameters.stores;
         let parsed = self.parsed;
         if !insert.partitions.is_empty() {
             return Err(err!(ER_PARTITION_CLAUSE_ON_NONPARTITIONED));
         }
         let replaces = insert.replace;
         if insert.priority == ast::Priority::Delayed {
-            self.notes.push((ER_WARN_LEGACY_SYNTAX_CONVERTED, if replaces { REPLACE_DELAYED } else { INSERT_DELAYED }));
+            self.warnings
+                .notes
+                .push((ER_WARN_LEGACY_SYNTAX_CONVERTED, if replaces { REPLACE_DELAYED } else { INSERT_DELAYED }));
         }
         let updates = !insert.on_duplicate.is_empty();
         let table = self.table(insert.table, |t| {
@@ -72,7 +74,7 @@ impl Planner<'_> {
         };
         let (table, source, star) = written;
         // What the condition of a view reads that is written through does not matter to its rows.
-        let of_view = self.subqueries.len();
+        let of_view = self.queries.planned.len();
         let check = source.check.clone();
         let visible = source.filter.clone().filter(|_| replaces);
         let columns = match &insert.columns {
@@ -145,18 +147,18 @@ impl Planner<'_> {
             ast::InsertSource::Rows(rows) => {
                 let mut block = Block::default();
                 block.sources.push(Source::of_table(0, table, None));
-                self.blocks.push(block);
+                self.scope.blocks.push(block);
                 let rows = self.insert_rows(rows, table, &columns);
-                let block = self.blocks.pop().expect("just pushed");
+                let block = self.scope.blocks.pop().expect("just pushed");
                 let reads_row = block.sources[0].used.iter().any(std::cell::Cell::get);
                 let rows = rows?;
                 let columns = if rows.first().is_none_or(Vec::is_empty) { Vec::new() } else { columns };
                 Ok(Inserted { columns, source: InsertSource::Rows(rows), selected: Exports::default(), reads_row })
             }
             ast::InsertSource::Query(q) => {
-                self.exports = (!insert.on_duplicate.is_empty()).then(Exports::default);
+                self.request.exports = (!insert.on_duplicate.is_empty()).then(Exports::default);
                 let plan = self.query(*q, false);
-                let selected = self.exports.take().unwrap_or_default();
+                let selected = self.request.exports.take().unwrap_or_default();
                 let plan = plan?;
                 if plan.columns.len() != columns.len() {
                     return Err(err!(ER_WRONG_VALUE_COUNT_ON_ROW, 1));
@@ -169,12 +171,12 @@ impl Planner<'_> {
 
     /// Does the query, or a subquery of the statement, read the table?
     fn reads(&self, q: &super::node::QueryPlan, id: u64) -> bool {
-        plan_reads(&q.plan, id) || self.subqueries.iter().any(|q| plan_reads(&q.plan, id))
+        plan_reads(&q.plan, id) || self.queries.planned.iter().any(|q| plan_reads(&q.plan, id))
     }
 
     /// The same, and through derived tables, whose rows may come while they are asked for.
     fn reads_anywhere(&self, q: &super::node::QueryPlan, id: u64) -> bool {
-        plan_reads_anywhere(&q.plan, id) || self.subqueries.iter().any(|q| plan_reads_anywhere(&q.plan, id))
+        plan_reads_anywhere(&q.plan, id) || self.queries.planned.iter().any(|q| plan_reads_anywhere(&q.plan, id))
     }
 
     /// The rows of a query into a table just made.
@@ -245,13 +247,13 @@ impl Planner<'_> {
         // What is set is a column of the table, whatever else has that name.
         let mut own = Block::default();
         own.sources.push(Source::of_table(0, table, None));
-        self.blocks.push(own);
-        let before = self.column_reads.borrow().len();
+        self.scope.blocks.push(own);
+        let before = self.uses.column_reads.borrow().len();
         let targets: Result<Vec<_>> = insert.on_duplicate.iter().map(|a| self.expr(a.column)).collect();
-        self.blocks.pop();
+        self.scope.blocks.pop();
         targets?;
-        self.column_reads.borrow_mut().truncate(before);
-        self.blocks.push(block);
+        self.uses.column_reads.borrow_mut().truncate(before);
+        self.scope.blocks.push(block);
         let mut out = Vec::new();
         for a in &insert.on_duplicate {
             let Ast::Column { column, .. } = parsed[a.column] else { unreachable!("the parser takes columns only") };
@@ -267,12 +269,12 @@ impl Planner<'_> {
             match column.and_then(|c| value.map(|v| (c, v))) {
                 Ok(pair) => out.push(pair),
                 Err(e) => {
-                    self.blocks.pop();
+                    self.scope.blocks.pop();
                     return Err(e);
                 }
             }
         }
-        self.blocks.pop();
+        self.scope.blocks.pop();
         Ok(out)
     }
 
@@ -316,7 +318,7 @@ impl Planner<'_> {
     /// A value for a column of this type.
     fn plain_for(&mut self, id: ast::ExprId, column: &types::DataType) -> Result<Expr> {
         if matches!(self.parsed[id], Ast::Param(_)) {
-            let like = parameter::widest(column, self.literal_collation);
+            let like = parameter::widest(column, self.settings.literal_collation);
             return self.expr_for(id, &like, Takes::Stored);
         }
         let e = self.plain(id)?;
@@ -332,10 +334,10 @@ impl Planner<'_> {
     pub(super) fn assignments(&mut self, list: &[ast::Assignment]) -> Result<Vec<(usize, usize, Assigned)>> {
         let mut out = Vec::new();
         for a in list {
-            let before = self.column_reads.borrow().len();
+            let before = self.uses.column_reads.borrow().len();
             let target = self.expr(a.column)?;
             // What is set is not read.
-            self.column_reads.borrow_mut().truncate(before);
+            self.uses.column_reads.borrow_mut().truncate(before);
             let raw = target.raw();
             let Node::Column { depth: 0, slot, column } = *raw else {
                 return Err(err!(ER_NONUPDATEABLE_COLUMN, super::join_view::column_name(self.parsed, a)));
@@ -351,7 +353,7 @@ impl Planner<'_> {
 
     /// Columns of source `i` of the block are set.
     pub(super) fn note_updated(&mut self, i: usize, columns: impl Iterator<Item = usize>) {
-        let source = &self.blocks.last().expect("inside a query block").sources[i];
+        let source = &self.scope.blocks.last().expect("inside a query block").sources[i];
         let Some(named) = source.named else { return };
         let names = Self::written_names(source, &columns.collect::<Vec<_>>());
         let used = self.table_use(named);
@@ -366,8 +368,8 @@ impl Planner<'_> {
     }
 
     pub(super) fn update(&mut self, update: &ast::Update) -> Result<Body> {
-        self.stores = self.is_strict(update.ignore);
-        self.tells_parts = self.stores;
+        self.parameters.stores = self.is_strict(update.ignore);
+        self.parameters.tells_parts = self.parameters.stores;
         self.with_tables(update.with.as_deref(), |p| p.update_with(update))
     }
 
@@ -386,7 +388,7 @@ impl Planner<'_> {
             t.update = true;
         })?;
         let result = self.update_in_block(update, table);
-        self.blocks.pop();
+        self.scope.blocks.pop();
         result
     }
 
@@ -407,8 +409,8 @@ impl Planner<'_> {
     }
 
     pub(super) fn delete(&mut self, delete: &ast::Delete) -> Result<Body> {
-        self.stores = self.is_strict(delete.ignore);
-        self.tells_parts = self.stores;
+        self.parameters.stores = self.is_strict(delete.ignore);
+        self.parameters.tells_parts = self.parameters.stores;
         self.with_tables(delete.with.as_deref(), |p| p.delete_with(delete))
     }
 
@@ -427,7 +429,7 @@ impl Planner<'_> {
         })?;
         let rules = self.rules(&table, Changes::DELETE, None);
         let target = self.target(table, delete.filter, &delete.order, delete.limit, None);
-        self.blocks.pop();
+        self.scope.blocks.pop();
         Ok(Body::Delete(Box::new(Delete { target: target?, ignore: delete.ignore, rules: rules? })))
     }
 
@@ -442,7 +444,7 @@ impl Planner<'_> {
         if !plan.begins_with(slot) && !reads_whole(plan, id) {
             return Ok(body);
         }
-        self.wants_row_by_row = true;
+        self.found.wants_row_by_row = true;
         Err(err!(ER_INTERNAL_ERROR, "planned anew"))
     }
 
@@ -497,7 +499,7 @@ impl Planner<'_> {
             self.write_through(table, alias, Through::Change)?.ok_or_else(|| not_updatable(name, verb))?;
         source.hints = factor.index_hints.clone();
         source.read = LOCKING;
-        self.blocks.push(self.changed_block());
+        self.scope.blocks.push(self.changed_block());
         self.tune(&mut source);
         self.block().sources.push(source);
         self.block().shapes.push(Shape::Row(table.clone()));
@@ -543,7 +545,7 @@ impl Planner<'_> {
             },
             _ => 0,
         };
-        if limit.is_none() && self.flag("sql_safe_updates") && !self.explains && !uses_key(&plan) {
+        if limit.is_none() && self.flag("sql_safe_updates") && !self.settings.explains && !uses_key(&plan) {
             return Err(err!(ER_UPDATE_WITHOUT_KEY_IN_SAFE_MODE, ""));
         }
         // The clustered key is in every tree; a scan of a secondary tree moves with that tree's own parts too.
@@ -574,7 +576,7 @@ impl Planner<'_> {
         if !self.flag("updatable_views_with_limit") {
             return Err(not_updatable(&source.name, verb));
         }
-        self.notes.push((
+        self.warnings.notes.push((
             ER_WARN_VIEW_WITHOUT_KEY,
             "View being updated does not have complete key of underlying table in it",
         ));

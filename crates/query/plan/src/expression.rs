@@ -45,21 +45,21 @@ impl Planner<'_> {
     /// A condition of WHERE, HAVING or the ON of an inner join.
     pub fn condition(&mut self, id: ExprId, clause: &'static str) -> Result<Expr> {
         let mut e = self.condition_as_written(id, clause)?;
-        self.foresee(&mut e, true);
+        self.note_constants(&mut e, true);
         Ok(e)
     }
 
     /// The ON of an outer join: its constants are computed once too, but not where no row asks.
     pub fn outer_condition(&mut self, id: ExprId) -> Result<Expr> {
         let mut e = self.condition_as_written(id, "on clause")?;
-        self.foresee(&mut e, false);
+        self.note_constants(&mut e, false);
         Ok(e)
     }
 
     fn condition_as_written(&mut self, id: ExprId, clause: &'static str) -> Result<Expr> {
-        let before = std::mem::replace(&mut self.clause, clause);
+        let before = std::mem::replace(&mut self.scope.clause, clause);
         let e = self.expr_like(id, &parameter::integer_type());
-        self.clause = before;
+        self.scope.clause = before;
         let mut e = self.truth(e?);
         if clause == "where clause" {
             e = self.zero_dates(e);
@@ -70,17 +70,17 @@ impl Planner<'_> {
     /// Says that a document is asked whether it is true; not of the definition of a view.
     /// A hexadecimal literal, an ENUM or a SET is asked as a number.
     pub(super) fn truth(&mut self, e: Expr) -> Expr {
-        if e.ty.kind == TypeKind::Json && self.view_depth == 0 {
-            self.notes.push((ER_IMPLICIT_COMPARISON_FOR_JSON, functions::json::AS_CONDITION));
+        if e.ty.kind == TypeKind::Json && self.scope.view_depth == 0 {
+            self.warnings.notes.push((ER_IMPLICIT_COMPARISON_FOR_JSON, functions::json::AS_CONDITION));
         }
         convert::enum_number(e)
     }
 
     /// An expression of a clause that messages name.
     pub fn in_clause(&mut self, id: ExprId, clause: &'static str) -> Result<Expr> {
-        let before = std::mem::replace(&mut self.clause, clause);
+        let before = std::mem::replace(&mut self.scope.clause, clause);
         let e = self.expr(id);
-        self.clause = before;
+        self.scope.clause = before;
         e
     }
 
@@ -104,7 +104,7 @@ impl Planner<'_> {
 
     /// Strings that a function makes of what has no collation have the connection's, as literals do.
     fn in_connection_collation(&self, mut e: Expr) -> Expr {
-        let (made, wanted) = (CollationId::UTF8MB4_0900_AI_CI, self.literal_collation);
+        let (made, wanted) = (CollationId::UTF8MB4_0900_AI_CI, self.settings.literal_collation);
         if wanted == made || wanted.charset() != made.charset() || e.ty.collation != made || !e.ty.kind.is_text() {
             return e;
         }
@@ -182,7 +182,7 @@ impl Planner<'_> {
                 self.builtin(*func, args)?
             }
             Ast::Aggregate { func, distinct, args } => {
-                let (first_read, over) = (self.outer_reads.len(), self.over);
+                let (first_read, over) = (self.queries.outer_reads.len(), self.request.over);
                 let e = self.aggregate(*func, *distinct, *args)?;
                 // A window function is of the query that it stands in.
                 if over { e } else { self.of_its_query(e, first_read) }
@@ -257,7 +257,7 @@ impl Planner<'_> {
 
     fn group_concat(&mut self, g: &ast::GroupConcat) -> Result<Expr> {
         let parsed = self.parsed;
-        let first_read = self.outer_reads.len();
+        let first_read = self.queries.outer_reads.len();
         let args = self.aggregate_args(g.args, &self.text_parameter())?;
         // Any column may give the order.
         let shown = self.block().shown.take();
@@ -346,7 +346,7 @@ impl Planner<'_> {
             let e = self.expr(column)?;
             return Ok(Expr { ty: e.ty, ..Expr::null() });
         };
-        self.notes.push((ER_WARN_DEPRECATED_SYNTAX, VALUES_DEPRECATED));
+        self.warnings.notes.push((ER_WARN_DEPRECATED_SYNTAX, VALUES_DEPRECATED));
         // A column of the table, whatever else has that name.
         let others = self.block().sources.split_off(1);
         let e = self.expr(column);
@@ -367,7 +367,7 @@ impl Planner<'_> {
 
     /// An operand of a comparison: rows are refused here, nesting is bounded.
     pub(super) fn operand(&mut self, id: ExprId) -> Result<Expr> {
-        if self.blocks.len() > DEPTH_MAX {
+        if self.scope.blocks.len() > DEPTH_MAX {
             return Err(err!(ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT));
         }
         self.expr(id)
@@ -407,10 +407,10 @@ impl Planner<'_> {
             return Err(no_function(Some(parsed.name(schema)), text));
         }
         if text.eq_ignore_ascii_case("found_rows") {
-            self.notes.push((ER_WARN_DEPRECATED_SYNTAX, FOUND_ROWS_DEPRECATED));
+            self.warnings.notes.push((ER_WARN_DEPRECATED_SYNTAX, FOUND_ROWS_DEPRECATED));
         }
         if text.eq_ignore_ascii_case("json_merge") {
-            self.notes.push((ER_WARN_DEPRECATED_SYNTAX, JSON_MERGE_DEPRECATED));
+            self.warnings.notes.push((ER_WARN_DEPRECATED_SYNTAX, JSON_MERGE_DEPRECATED));
         }
         if text.eq_ignore_ascii_case("name_const") {
             self.check_name_const(parsed.list(args))?;
@@ -426,14 +426,14 @@ impl Planner<'_> {
             args[1] = compare_exprs(CmpOp::Eq, a.clone(), b.clone())?;
         }
         let e = self.native(text, args)?;
-        self.unsteady |= e.any(&mut |e| matches!(&e.node, Node::Call(f, _) if f.volatile));
+        self.found.unsteady |= e.any(&mut |e| matches!(&e.node, Node::Call(f, _) if f.volatile));
         Ok(e)
     }
 
     /// An operator that is no comparison.
     pub(super) fn operation(&mut self, op: BinaryOp, a: Expr, b: Expr) -> Result<Expr> {
         let (a, b) = (wide::plain(a), wide::plain(b));
-        let increment = self.div_increment;
+        let increment = self.settings.div_increment;
         let arith = |op: ArithOp, a: Expr, b: Expr| {
             let (a, b) = (convert::arith_number(a), convert::arith_number(b));
             // A wide column is wide whatever it was made of.
@@ -521,7 +521,7 @@ impl Planner<'_> {
     }
 
     fn aggregate_args(&mut self, args: ExprList, like: &DataType) -> Result<Vec<Expr>> {
-        let over = std::mem::take(&mut self.over);
+        let over = std::mem::take(&mut self.request.over);
         let rule = std::mem::replace(&mut self.block().alias_rule, AliasRule::Never);
         let windows = std::mem::take(&mut self.block().windows_in);
         let args: Result<Vec<Expr>> = self.parsed.list(args).iter().map(|e| self.expr_like(*e, like)).collect();
@@ -565,7 +565,7 @@ impl Planner<'_> {
         if kind == AggregateKind::Avg
             && let Node::Aggregate(call) = &mut e.node
         {
-            e.ty = number::with_div_increment(e.ty, self.div_increment);
+            e.ty = number::with_div_increment(e.ty, self.settings.div_increment);
             call.ty = e.ty;
         }
         if let (AggregateKind::Min | AggregateKind::Max, Node::Aggregate(call)) = (kind, &mut e.node) {

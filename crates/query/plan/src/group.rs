@@ -188,7 +188,7 @@ impl Planner<'_> {
                 | Node::Quantified { query, .. } = &e.node
                 {
                     // Its outer columns are those of the group's first row.
-                    g.keep |= self.subqueries[*query].correlated;
+                    g.keep |= self.queries.planned[*query].correlated;
                 }
                 let mut result = Ok(());
                 e.children_mut(&mut |c| {
@@ -234,7 +234,7 @@ impl Planner<'_> {
             _ => {
                 let mut found = None;
                 e.children(&mut |c| found = found.take().or_else(|| self.beyond(c, outputs)));
-                let query = subquery_of(e).map(|q| &self.subqueries[q]).filter(|q| q.correlated);
+                let query = subquery_of(e).map(|q| &self.queries.planned[q]).filter(|q| q.correlated);
                 found.or_else(|| query.and_then(|q| q.reads.iter().find_map(|read| self.beyond(read, outputs))))
             }
         }

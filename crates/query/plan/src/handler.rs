@@ -43,7 +43,7 @@ impl Planner<'_> {
         };
         let mut block = Block::default();
         block.shapes.push(Shape::Row(table.clone()));
-        self.blocks.push(block);
+        self.scope.blocks.push(block);
         let (_, star) = self.add_source(Source::of_table(0, table, Some(alias)))?;
         let outputs: Vec<Expr> = star.iter().map(|c| self.star_expr(c)).collect();
         let columns = star.iter().zip(&outputs).map(|(c, e)| self.meta(&c.name, e)).collect();

@@ -397,13 +397,13 @@ fn written(table: &HintTable) -> String {
 impl Planner<'_> {
     /// The block of an UPDATE or DELETE.
     pub(super) fn changed_block(&self) -> Block {
-        Block { hints: self.hints.as_ref().and_then(|h| h.block_at(None)), ..Block::default() }
+        Block { hints: self.settings.hints.as_ref().and_then(|h| h.block_at(None)), ..Block::default() }
     }
 
     /// What a hint says of a table, or of all tables, of the block at hand.
     pub(super) fn hinted(&mut self, table: &str, kind: TableHint) -> Option<bool> {
         let block = self.current_block().hints?;
-        let hints = &mut self.hints.as_mut()?.blocks[block];
+        let hints = &mut self.settings.hints.as_mut()?.blocks[block];
         let all = hints.flags.iter().find(|(k, _)| *k == kind).map(|(_, on)| *on);
         let Some(own) = hints.tables.iter_mut().find(|t| t.name == table) else { return all };
         own.found = true;
@@ -416,7 +416,7 @@ impl Planner<'_> {
         source.block = Some(block);
         let (hash, batched) = (self.hinted(&source.name, TableHint::Bnl), self.hinted(&source.name, TableHint::Bka));
         let mut tuning = Tuning { hash, batched, keys: Vec::new() };
-        let hints = self.hints.as_mut().expect("a block with hints");
+        let hints = self.settings.hints.as_mut().expect("a block with hints");
         let own = hints.blocks[block].tables.iter().find(|t| t.name == source.name);
         let keys = own.map_or(Vec::new(), |t| t.keys.clone());
         for (kind, on, names) in keys {
@@ -443,11 +443,11 @@ impl Planner<'_> {
     /// Looks up the names in the block's join hints: those with a name that is no table's are dropped (3128).
     pub(super) fn check_join_hints(&mut self) {
         let Some(block) = self.current_block().hints else { return };
-        let hints = self.hints.as_mut().expect("a block with hints");
+        let hints = self.settings.hints.as_mut().expect("a block with hints");
         if std::mem::replace(&mut hints.blocks[block].joined, true) {
             return;
         }
-        let sources = &self.blocks.last().expect("inside a query block").sources;
+        let sources = &self.scope.blocks.last().expect("inside a query block").sources;
         let mut joins = std::mem::take(&mut hints.blocks[block].joins);
         joins.retain(|(kind, tables)| {
             let missing: Vec<&HintTable> =
@@ -480,7 +480,7 @@ impl Planner<'_> {
         }
         let mut after = closed(after).expect("the order of FROM is possible");
         let Some(block) = self.current_block().hints else { return after };
-        let hints = self.hints.as_ref().expect("a block with hints");
+        let hints = self.settings.hints.as_ref().expect("a block with hints");
         for (kind, tables) in &hints.blocks[block].joins {
             let slot = |t: &HintTable| sources.iter().find(|s| names(hints, block, t, s)).map_or(0, |s| 1 << s.slot);
             let order: Vec<u64> = tables.iter().map(|t| of(slot(t))).filter(|set| *set != 0).collect();

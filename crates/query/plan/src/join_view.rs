@@ -99,11 +99,13 @@ impl Planner<'_> {
         in_order: bool,
     ) -> bool {
         let (schema, name) = (factor.name.schema.map(|s| self.parsed.name(s)), self.parsed.name(factor.name.name));
-        let Some(schema) = schema.or(self.schema.as_deref()).or(self.env.database()).map(str::to_string) else {
+        let Some(schema) = schema.or(self.scope.schema.as_deref()).or(self.env.database()).map(str::to_string) else {
             return false;
         };
         let Some(table) = self.find_table(&schema, name) else { return false };
-        let Some(view) = &table.view else { return !in_order && !self.row_by_row && self.asks_subquery(filter) };
+        let Some(view) = &table.view else {
+            return !in_order && !self.settings.row_by_row && self.asks_subquery(filter);
+        };
         view.updatable && !self.is_of_one_table(&table) && (!in_order || is_join(view))
     }
 
@@ -158,7 +160,7 @@ impl Planner<'_> {
         let (id, schema) = (source.named, source.schema.clone());
         let name = source.view.clone().unwrap_or_else(|| source.name.clone());
         let version = self.version;
-        for right in self.rights.iter_mut().filter(|r| r.view.0 == schema && r.view.1 == name) {
+        for right in self.uses.rights.iter_mut().filter(|r| r.view.0 == schema && r.view.1 == name) {
             let is_table = right.schema == table.schema && right.table == table.name;
             let between = || version.base_table(&right.schema, &right.table).is_some_and(|t| t.view.is_some());
             if is_table || between() {

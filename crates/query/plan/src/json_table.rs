@@ -77,7 +77,7 @@ impl Planner<'_> {
         }
         let mut columns = Vec::new();
         let top = self.level(table.path, &table.columns, &mut columns)?;
-        let reads = slots_of(&self.subqueries, &doc);
+        let reads = slots_of(&self.queries.planned, &doc);
         let before = self.block().slots();
         let slot = self.block().shapes.len();
         self.block().shapes.push(Shape::Tuple(columns.len()));
@@ -94,7 +94,8 @@ impl Planner<'_> {
         use ast::BaseType::{NVarChar, VarBinary, VarChar};
         let length = ty.length.filter(|_| matches!(ty.base, VarChar | NVarChar | VarBinary));
         let shorter = ast::CreateColumnType { length: length.map_or(ty.length, |n| Some(n.min(1))), ..ty.clone() };
-        let (data_type, _) = column_type(self.parsed, self.parsed.name(name), &shorter, self.literal_collation, false)?;
+        let (data_type, _) =
+            column_type(self.parsed, self.parsed.name(name), &shorter, self.settings.literal_collation, false)?;
         Ok(DataType { length: length.unwrap_or(data_type.length), ..data_type })
     }
 

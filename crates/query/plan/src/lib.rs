@@ -53,6 +53,7 @@ mod skip;
 pub mod slots;
 mod sorted;
 pub mod stack;
+mod state;
 pub mod statistics;
 pub mod stored;
 mod table_use;
@@ -79,116 +80,22 @@ use types::codes::*;
 use types::collation::CollationId;
 use types::{DataType, Result, SqlError, err};
 
+/// A statement while it is planned.
 pub struct Planner<'p> {
     pub parsed: &'p Parsed,
     version: &'p Arc<Version>,
     env: &'p mut dyn Env,
     params: &'p [DataType],
-    /// The query blocks around the expression at hand, innermost last.
-    blocks: Vec<Block>,
-    subqueries: Vec<QueryPlan>,
-    /// Those of derived tables that are not merged.
-    kept_subqueries: Vec<std::ops::Range<usize>>,
-    /// Views that the statement names, but not those that they are made of.
-    named_views: Vec<target_reads::NamedView>,
-    /// How many derived tables the query at hand is inside of.
-    derived_depth: usize,
-    /// Common table expressions in scope, innermost last.
-    ctes: Vec<query::Cte>,
-    tables: Vec<TableUse>,
-    /// How often the statement and its views name tables that have rows.
-    pub named_tables: u64,
-    /// Columns read, by the table's id, and whether `*` names them; they join `tables` in the end.
-    column_reads: RefCell<Vec<(u64, String, bool)>>,
-    /// What the views in use need.
-    pub rights: Vec<ViewRight>,
-    /// The outermost of the views that are being merged.
-    merged_view: Option<u64>,
-    /// How many views the one at hand is inside of.
-    view_depth: usize,
-    /// The clause at hand, as error messages name it.
-    clause: &'static str,
-    /// While INSERT ... SELECT ... ON DUPLICATE KEY UPDATE plans its query: asks the query for the columns of its tables, behind
-    /// its own outputs.
-    exports: Option<names::Exports>,
-    /// The aggregate at hand has OVER: it may be of aggregates.
-    over: bool,
-    /// SELECT STRAIGHT_JOIN: tables of the block are joined as written.
-    straight: bool,
-    /// Optimizer hints, in a statement that has some.
-    hints: Option<Box<hints::Hints>>,
-    /// An UPDATE or DELETE of one table is not planned as a join: one has turned out to win nothing.
-    pub row_by_row: bool,
-    /// It has just turned out so: whatever is planned is not wanted.
-    pub wants_row_by_row: bool,
-    /// Subqueries of the condition at hand may be put aside; one that is planned now should be; those that were, by number.
-    puts_aside: bool,
-    captures: bool,
-    captured: Option<Box<semijoin::Aside>>,
-    aside: Vec<(usize, Box<semijoin::Aside>)>,
-    /// Derived tables of the statement may be merged; the query planned now may be; joins around the table at hand whose inner
-    /// side it is on.
-    merges: bool,
-    merging: bool,
-    /// The statement is not run, but described.
-    explains: bool,
-    inner_side: usize,
-    /// Nesting of query expressions.
-    level: usize,
-    /// Recursive common table expressions planned so far: each has a working table of that number.
-    working_tables: usize,
-    /// Warnings of every execution: what is said is deprecated.
-    pub notes: Vec<(u16, &'static str)>,
-    /// EXPLAIN FOR SCHEMA: what tables without a schema are of.
-    schema: Option<String>,
-    /// Variables that LOAD DATA sets from the file, in small letters: what they held before says nothing of their type.
-    file_variables: Vec<(String, DataType)>,
-    /// Warnings of literals that were read while planning, for whoever reads the text.
-    pub literal_warnings: Vec<(u16, String)>,
-    /// Parameters that are compared with a date or time column: its type and name.
-    pub column_params: Vec<(usize, DataType, String)>,
-    /// Literals that were lifted out of the text and are compared with a date.
-    pub temporal_params: Vec<expr::compare::TemporalParam>,
-    /// Rows are changed under a strict mode: a literal that is no date is refused as one that is stored.
-    pub stores: bool,
-    /// Constants that are asked before any row is read, too.
-    pub foreseen: Vec<constant::Foreseen>,
-    /// Parameters beside columns in conditions, each behind what else has to hold for it to be asked for.
-    pub asked_params: Vec<Expr>,
-    /// How many constants were given a number: it stays theirs where a query is planned again.
-    constants: i64,
-    /// Of a constant that a column would hold in part, the rest is told: a strict mode, and no IGNORE.
-    pub tells_parts: bool,
-    /// Its parameters by number, as far as they have been met.
-    pub parameters: Vec<Parameter>,
-    /// Conditions for the next SELECT that is planned.
-    pushed: Option<pushdown::Pushed>,
-    /// Columns of queries further outside that were read, with the place of their block.
-    outer_reads: Vec<(usize, Expr)>,
-    /// Something in the statement may come out differently each time.
-    unsteady: bool,
-    /// The order of a join hangs from values of parameters, by a histogram.
-    pub values_matter: Cell<bool>,
-    /// Height of the statement with the views and rules that it was found to read; and what there is room for.
-    height: u32,
-    height_max: u32,
-    /// See [`Planner::step`].
-    steps: Cell<u32>,
-    /// Query blocks planned so far, those that were planned again included.
-    blocks_planned: usize,
-    /// Those of them that [`pushdown`] has planned again.
-    blocks_anew: usize,
-    /// `div_precision_increment`.
-    div_increment: u32,
-    /// Collation of literals: `collation_connection`.
-    pub literal_collation: CollationId,
-    /// The variables of the stored program that the statement is part of.
-    pub locals: Arc<[LocalType]>,
-    /// Stored functions may be called, and those that are.
-    pub calls_routines: bool,
-    pub routines: Vec<RoutineUse>,
-    /// Of a view: the schema that functions without one are of.
-    routine_schema: Option<String>,
+    scope: state::Scope,
+    queries: state::Queries,
+    pub uses: state::Uses,
+    request: state::Request,
+    pub warnings: state::Warnings,
+    pub parameters: state::Parameters,
+    pub constants: state::Constants,
+    budget: state::Budget,
+    pub settings: state::Settings,
+    pub found: state::Found,
 }
 
 impl<'p> Planner<'p> {
@@ -213,62 +120,73 @@ impl<'p> Planner<'p> {
             version,
             env,
             params,
-            blocks: Vec::new(),
-            subqueries: Vec::new(),
-            kept_subqueries: Vec::new(),
-            named_views: Vec::new(),
-            derived_depth: 0,
-            ctes: Vec::new(),
-            tables: Vec::new(),
-            column_reads: RefCell::new(Vec::new()),
-            rights: Vec::new(),
-            merged_view: None,
-            view_depth: 0,
-            named_tables: 0,
-            clause: "field list",
-            exports: None,
-            over: false,
-            straight: false,
-            hints: hints::Hints::new(parsed),
-            row_by_row: false,
-            wants_row_by_row: false,
-            puts_aside: false,
-            captures: false,
-            captured: None,
-            aside: Vec::new(),
-            merges: true,
-            merging: false,
-            explains: false,
-            inner_side: 0,
-            level: 0,
-            working_tables: 0,
-            notes: Vec::new(),
-            schema: None,
-            file_variables: Vec::new(),
-            literal_warnings: Vec::new(),
-            foreseen: Vec::new(),
-            asked_params: Vec::new(),
-            constants: 0,
-            tells_parts: strict,
-            column_params: Vec::new(),
-            temporal_params: Vec::new(),
-            stores: false,
-            parameters,
-            pushed: None,
-            outer_reads: Vec::new(),
-            unsteady: false,
-            values_matter: Cell::new(false),
-            height: parsed.height(),
-            height_max: parsed.height().max(stack::PLAIN_HEIGHT),
-            steps: Cell::new(0),
-            blocks_planned: 0,
-            blocks_anew: 0,
-            div_increment: div_increment.map_or(expr::number::DIV_SCALE, |(v, _)| v.to_u64() as u32),
-            literal_collation,
-            locals: Arc::from([]),
-            calls_routines: false,
-            routines: Vec::new(),
-            routine_schema: None,
+            scope: state::Scope {
+                blocks: Vec::new(),
+                ctes: Vec::new(),
+                clause: "field list",
+                level: 0,
+                inner_side: 0,
+                derived_depth: 0,
+                view_depth: 0,
+                merged_view: None,
+                schema: None,
+                routine_schema: None,
+            },
+            queries: state::Queries {
+                planned: Vec::new(),
+                kept: Vec::new(),
+                outer_reads: Vec::new(),
+                working_tables: 0,
+                candidates: Vec::new(),
+            },
+            uses: state::Uses {
+                tables: Vec::new(),
+                named_tables: 0,
+                column_reads: RefCell::new(Vec::new()),
+                rights: Vec::new(),
+                named_views: Vec::new(),
+                routines: Vec::new(),
+                calls_routines: false,
+            },
+            request: state::Request {
+                exports: None,
+                over: false,
+                straight: false,
+                takes_candidates: false,
+                is_candidate: false,
+                candidate: None,
+                merges: true,
+                merging: false,
+                pushed: None,
+            },
+            warnings: state::Warnings { notes: Vec::new(), literal_warnings: Vec::new() },
+            parameters: state::Parameters {
+                known: parameters,
+                beside_columns: Vec::new(),
+                temporal: Vec::new(),
+                asked: Vec::new(),
+                stores: false,
+                tells_parts: strict,
+                file_variables: Vec::new(),
+                values_matter: Cell::new(false),
+            },
+            constants: state::Constants { evaluated: Vec::new(), numbered: 0 },
+            budget: state::Budget {
+                height: parsed.height(),
+                height_max: parsed.height().max(stack::PLAIN_HEIGHT),
+                steps: Cell::new(0),
+                blocks_planned: 0,
+                blocks_anew: 0,
+            },
+            settings: state::Settings {
+                hints: hints::Hints::new(parsed),
+                row_by_row: false,
+                explains: false,
+                div_increment: div_increment.map_or(expr::number::DIV_SCALE, |(v, _)| v.to_u64() as u32),
+                literal_collation,
+                locals: Arc::from([]),
+            },
+            found: state::Found { unsteady: false, wants_row_by_row: false },
         }
     }
 
@@ -308,9 +226,9 @@ impl<'p> Planner<'p> {
         if let Some(name) = e.schema {
             let name = self.parsed.name(name);
             let known = self.version.schema(name).ok_or_else(|| err!(ER_BAD_DB_ERROR, name))?;
-            self.schema = Some(known.name.clone());
+            self.scope.schema = Some(known.name.clone());
         }
-        self.explains = !e.analyze;
+        self.settings.explains = !e.analyze;
         let body = match &e.target {
             ast::ExplainTarget::Query(id) => self.query_body_of(*id)?,
             ast::ExplainTarget::Statement(statement) => self.body(statement)?,
@@ -334,7 +252,7 @@ impl<'p> Planner<'p> {
             let plan = *plan;
             let plan = QueryPlan { plan: plan.plan.counted(&mut 0), ..plan };
             let body = Body::Query(Box::new(plan), Vec::new());
-            let lines = explain::Explainer::new(&self.subqueries).tree(&body);
+            let lines = explain::Explainer::new(&self.queries.planned).tree(&body);
             let Body::Query(plan, _) = body else { unreachable!("made above") };
             let analyze = Some((plan, lines));
             return Ok(Body::Explain(Box::new(node::Explain {
@@ -345,7 +263,7 @@ impl<'p> Planner<'p> {
             })));
         }
         let format = if e.format == F::Default { default() } else { e.format };
-        let explainer = explain::Explainer::new(&self.subqueries);
+        let explainer = explain::Explainer::new(&self.queries.planned);
         let (columns, rows) = match format {
             F::Default | F::Traditional => {
                 let rows = explainer.table(&body);
@@ -359,9 +277,9 @@ impl<'p> Planner<'p> {
 
     /// The values of expressions of a statement that is not run itself.
     pub fn wanted_values(&mut self, values: &[ast::ExprId]) -> Result<Body> {
-        self.blocks.push(Block::default());
+        self.scope.blocks.push(Block::default());
         let list: Result<Vec<Expr>> = values.iter().map(|e| self.expr(*e)).collect();
-        self.blocks.pop();
+        self.scope.blocks.pop();
         Ok(Body::Values(list?))
     }
 
@@ -369,7 +287,7 @@ impl<'p> Planner<'p> {
         let parsed = self.parsed;
         // What UPDATE and DELETE read beside the table that they write is computed first.
         let of_rows = |i: &ast::Insert| matches!(i.source, ast::InsertSource::Rows(_));
-        self.merges = match statement {
+        self.request.merges = match statement {
             Statement::Update(_) | Statement::Delete(_) => false,
             Statement::Insert(insert) => !of_rows(insert),
             _ => true,
@@ -377,9 +295,9 @@ impl<'p> Planner<'p> {
         match statement {
             Statement::Query(id) => self.query_body_of(*id),
             Statement::Do(list) => {
-                self.blocks.push(Block::default());
+                self.scope.blocks.push(Block::default());
                 let list: Result<Vec<Expr>> = parsed.list(*list).iter().map(|e| self.expr(*e)).collect();
-                self.blocks.pop();
+                self.scope.blocks.pop();
                 Ok(Body::Do(list?))
             }
             Statement::Insert(insert) => self.insert(insert),
@@ -394,7 +312,7 @@ impl<'p> Planner<'p> {
 
     /// The tables and the subqueries of the statement. Where something may come out differently each time, results are not kept.
     pub fn finish(self) -> (Vec<TableUse>, Vec<QueryPlan>) {
-        let unsteady = self.unsteady;
+        let unsteady = self.found.unsteady;
         let (tables, mut subqueries) = self.collected();
         if unsteady {
             subqueries.iter_mut().for_each(|q| q.reads.clear());
@@ -404,20 +322,20 @@ impl<'p> Planner<'p> {
 
     /// What was planned so far, of a statement or of a view in it.
     fn collected(mut self) -> (Vec<TableUse>, Vec<QueryPlan>) {
-        for (id, name, star) in self.column_reads.take() {
-            let Some(table) = self.tables.iter_mut().find(|t| t.id == id) else { continue };
+        for (id, name, star) in self.uses.column_reads.take() {
+            let Some(table) = self.uses.tables.iter_mut().find(|t| t.id == id) else { continue };
             table.columns.reads_all |= star;
             if !table.columns.read.contains(&name) {
                 table.columns.read.push(name);
             }
         }
-        (self.tables, self.subqueries)
+        (self.uses.tables, self.queries.planned)
     }
 
     /// What there is to say of hints and literals, once the statement is planned.
     pub fn hint_warnings(&mut self) -> Vec<(u16, String)> {
-        let mut all = self.hints.take().map_or(Vec::new(), |h| h.finish());
-        all.append(&mut self.literal_warnings);
+        let mut all = self.settings.hints.take().map_or(Vec::new(), |h| h.finish());
+        all.append(&mut self.warnings.literal_warnings);
         all
     }
 
@@ -434,7 +352,7 @@ impl<'p> Planner<'p> {
     /// The statement names column `i` of a table, to read it; `star`: as part of `*`.
     fn note_column(&self, source: &names::Source, i: usize, star: bool) {
         if let Some(id) = source.named {
-            self.column_reads.borrow_mut().push((id, source.columns[i].name.clone(), star));
+            self.uses.column_reads.borrow_mut().push((id, source.columns[i].name.clone(), star));
         }
     }
 
@@ -462,7 +380,7 @@ impl<'p> Planner<'p> {
     /// Queries with an order of their own go so deep and no deeper, as in MySQL.
     fn is_too_deep(&self, query: &ast::Query) -> bool {
         const LEVELS_MAX: usize = 64;
-        self.level > LEVELS_MAX && !query.order.is_empty()
+        self.scope.level > LEVELS_MAX && !query.order.is_empty()
     }
 
     /// Is a variable of the session ON?
@@ -474,7 +392,7 @@ impl<'p> Planner<'p> {
     fn table(&mut self, name: ast::ObjectName, note: impl FnOnce(&mut TableUse)) -> Result<Arc<Table>> {
         let schema = match name.schema {
             Some(s) => self.parsed.name(s).to_string(),
-            None => match self.schema.as_deref().or(self.env.database()) {
+            None => match self.scope.schema.as_deref().or(self.env.database()) {
                 Some(d) => d.to_string(),
                 None => return Err(err!(ER_NO_DB_ERROR)),
             },
@@ -486,16 +404,16 @@ impl<'p> Planner<'p> {
             }
             return Err(err!(ER_NO_SUCH_TABLE, schema, table));
         };
-        let i = match self.tables.iter().position(|t| t.id == found.id && t.schema == found.schema) {
+        let i = match self.uses.tables.iter().position(|t| t.id == found.id && t.schema == found.schema) {
             Some(_) if found.temporary => return Err(err!(ER_CANT_REOPEN_TABLE, table)),
             Some(i) => i,
             None => {
-                self.tables.push(TableUse::new(&found));
-                self.tables.len() - 1
+                self.uses.tables.push(TableUse::new(&found));
+                self.uses.tables.len() - 1
             }
         };
-        note(&mut self.tables[i]);
-        self.named_tables += u64::from(found.is_base());
+        note(&mut self.uses.tables[i]);
+        self.uses.named_tables += u64::from(found.is_base());
         Ok(found)
     }
 
@@ -512,27 +430,27 @@ impl<'p> Planner<'p> {
     }
 
     fn block(&mut self) -> &mut Block {
-        self.blocks.last_mut().expect("inside a query block")
+        self.scope.blocks.last_mut().expect("inside a query block")
     }
 
     /// There is stack for a statement of that height: see [`stack::stack_bytes`].
     pub fn make_room_for(&mut self, height: u32) {
-        self.height_max = self.height_max.max(height);
+        self.budget.height_max = self.budget.height_max.max(height);
     }
 
     /// The height of all that was read so far.
     pub fn height(&self) -> u32 {
-        self.height
+        self.budget.height
     }
 
     /// Is that more than there is room for?
     pub fn lacks_room(&self) -> bool {
-        self.height > self.height_max
+        self.budget.height > self.budget.height_max
     }
 
     /// The statement turns out to be so high. Error 1436 where there is no room for that: whoever plans makes room and begins anew.
     fn grow(&mut self, height: u32) -> Result<()> {
-        self.height = self.height.max(height);
+        self.budget.height = self.budget.height.max(height);
         match self.lacks_room() {
             true => Err(SqlError::new(
                 ER_STACK_OVERRUN_NEED_MORE,
@@ -545,8 +463,8 @@ impl<'p> Planner<'p> {
     /// Some microseconds of planning are about to follow. Errors 1317 and 3024 when the statement is to end.
     #[inline]
     fn step(&self) -> Result<()> {
-        let n = self.steps.get().wrapping_add(1);
-        self.steps.set(n);
+        let n = self.budget.steps.get().wrapping_add(1);
+        self.budget.steps.set(n);
         if n.is_multiple_of(256) { expr::error::check_interrupt() } else { Ok(()) }
     }
 

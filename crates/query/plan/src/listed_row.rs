@@ -41,8 +41,8 @@ impl Planner<'_> {
     fn listed_member(&mut self, left: &Expr, e: Expr) -> Result<Expr> {
         use TypeKind as K;
         let is_document = [left, &e].iter().any(|e| e.ty.kind == K::Json);
-        if is_document && !self.literal_warnings.iter().any(|(code, _)| *code == ER_NOT_SUPPORTED_YET) {
-            self.literal_warnings.push((ER_NOT_SUPPORTED_YET, DOCUMENT_IN_ROW.to_string()));
+        if is_document && !self.warnings.literal_warnings.iter().any(|(code, _)| *code == ER_NOT_SUPPORTED_YET) {
+            self.warnings.literal_warnings.push((ER_NOT_SUPPORTED_YET, DOCUMENT_IN_ROW.to_string()));
         }
         // Of a decimal literal that was lifted nothing is known but that it is not NULL.
         let kind = if e.ty.kind == K::Null && !e.ty.nullable { K::Decimal } else { e.ty.kind };
@@ -94,6 +94,6 @@ impl Planner<'_> {
 
     /// In the select list MySQL converts for each row, in a condition once.
     fn conversion(&mut self, e: Expr) -> Expr {
-        if self.clause == "field list" { e } else { self.kept_value(e) }
+        if self.scope.clause == "field list" { e } else { self.kept_value(e) }
     }
 }

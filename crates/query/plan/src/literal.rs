@@ -21,7 +21,7 @@ impl Planner<'_> {
 
     /// The bytes of a literal in the connection's character set. What the client sent in that set stays, malformed or not.
     pub(super) fn in_connection(&self, bytes: Vec<u8>) -> Vec<u8> {
-        let set = self.literal_collation.charset();
+        let set = self.settings.literal_collation.charset();
         match (set, self.client_set(&bytes)) {
             (Charset::Utf8mb3, Some(Charset::Utf8mb3)) => bytes,
             _ => set.from_utf8(&bytes).into_owned(),
@@ -40,7 +40,9 @@ impl Planner<'_> {
     pub(super) fn literal(&mut self, bytes: Vec<u8>, collation: CollationId) -> Expr {
         let set = collation.charset();
         let bytes = filled_up(bytes, set);
-        self.literal_warnings.extend(malformed(&bytes, set).map(|message| (ER_INVALID_CHARACTER_STRING, message)));
+        self.warnings
+            .literal_warnings
+            .extend(malformed(&bytes, set).map(|message| (ER_INVALID_CHARACTER_STRING, message)));
         string(bytes, collation)
     }
 }
@@ -77,7 +79,7 @@ impl Planner<'_> {
         let bytes = parsed.bytes(text).to_vec();
         match introducer {
             Some(n) => Ok(self.literal(self.as_sent(bytes), self.charset(parsed.name(n))?)),
-            None => Ok(self.literal(self.in_connection(bytes), self.literal_collation)),
+            None => Ok(self.literal(self.in_connection(bytes), self.settings.literal_collation)),
         }
     }
 
@@ -131,7 +133,7 @@ impl Planner<'_> {
             (Err(_), Some(string)) => return self.expr(string),
             (read, _) => read?,
         };
-        self.literal_warnings.extend(delimiter.map(|d| d.warning(text, 1)));
+        self.warnings.literal_warnings.extend(delimiter.map(|d| d.warning(text, 1)));
         Ok(e)
     }
 }

@@ -135,15 +135,15 @@ impl Planner<'_> {
             Charset::Binary => DataType::string(TypeKind::LongBlob, u32::MAX, CollationId::BINARY),
             other => DataType::string(TypeKind::LongText, u32::MAX, CollationId::default_of(other)),
         };
-        self.file_variables.extend(targets.iter().filter_map(|t| match t {
+        self.parameters.file_variables.extend(targets.iter().filter_map(|t| match t {
             FieldTarget::Variable(name) => Some((name.to_ascii_lowercase(), data_type)),
             FieldTarget::Column(_) | FieldTarget::Nowhere => None,
         }));
         let mut block = Block::default();
         block.sources.push(Source::of_table(0, &table, None));
-        self.blocks.push(block);
+        self.scope.blocks.push(block);
         let set = self.loaded_assignments(&load.set, &table);
-        self.blocks.pop();
+        self.scope.blocks.pop();
         let mut set = set?;
         set.retain(|(c, _)| table.columns[*c].generated.is_none());
         let mut columns: Vec<usize> = set.iter().map(|(c, _)| *c).collect();

@@ -30,7 +30,7 @@ impl LocalType {
 impl Planner<'_> {
     /// What reads a variable of the program.
     pub(crate) fn local(&self, local: u32) -> Expr {
-        read_as(Node::Local(local as usize), &self.locals[local as usize])
+        read_as(Node::Local(local as usize), &self.settings.locals[local as usize])
     }
 }
 

@@ -26,9 +26,9 @@ impl Planner<'_> {
             return Err(err!(ER_WRONG_USAGE, "UPDATE", "LIMIT"));
         }
         let written = join_view::set_by(self.parsed, &update.set);
-        self.blocks.push(Block { through: Through::Change, written, ..self.changed_block() });
+        self.scope.blocks.push(Block { through: Through::Change, written, ..self.changed_block() });
         let result = self.update_many_in_block(update);
-        self.blocks.pop();
+        self.scope.blocks.pop();
         result
     }
 
@@ -85,9 +85,9 @@ impl Planner<'_> {
     pub(super) fn delete_many(&mut self, delete: &ast::Delete) -> Result<Body> {
         let mut block = self.changed_block();
         block.written = join_view::deleted_from(self.parsed, delete);
-        self.blocks.push(block);
+        self.scope.blocks.push(block);
         let result = self.delete_many_in_block(delete);
-        self.blocks.pop();
+        self.scope.blocks.pop();
         result
     }
 
@@ -136,7 +136,7 @@ impl Planner<'_> {
     }
 
     pub(super) fn table_use(&mut self, id: u64) -> &mut crate::table_use::TableUse {
-        self.tables.iter_mut().find(|t| t.id == id).expect("its use was noted")
+        self.uses.tables.iter_mut().find(|t| t.id == id).expect("its use was noted")
     }
 
     /// The plan of the join, and the columns that its conditions read, by slot.
@@ -148,11 +148,11 @@ impl Planner<'_> {
         targets: impl Iterator<Item = (usize, &'t Arc<Table>)>,
     ) -> Result<(Plan, Vec<(usize, usize)>)> {
         let mut conditions = Vec::new();
-        let first_aside = self.aside.len();
+        let first_candidate = self.queries.candidates.len();
         if let Some(f) = filter {
-            self.puts_aside = true;
+            self.request.takes_candidates = true;
             let e = self.condition(f, "where clause");
-            self.puts_aside = false;
+            self.request.takes_candidates = false;
             let e = e?;
             if e.has_aggregate() {
                 return Err(err!(ER_INVALID_GROUP_FUNC_USE));
@@ -168,9 +168,10 @@ impl Planner<'_> {
         conditions.iter().chain(of_views).for_each(|e| self.note_asked(e, &mut read));
         let targets: Vec<u64> =
             targets.map(|(slot, table)| self.refuse_reading(slot, verb).map(|()| table.id)).collect::<Result<_>>()?;
-        let tree = self.join_subqueries(Some(tree), &mut conditions, first_aside, false)?.expect("it stays");
+        let tree = self.join_subqueries(Some(tree), &mut conditions, first_candidate, false)?.expect("it stays");
         let plan = self.join_plan(tree, conditions, &Wanted::none())?.0;
-        if self.flag("sql_safe_updates") && !self.explains && targets.iter().any(|id| reads_whole(&plan, *id)) {
+        if self.flag("sql_safe_updates") && !self.settings.explains && targets.iter().any(|id| reads_whole(&plan, *id))
+        {
             return Err(err!(ER_UPDATE_WITHOUT_KEY_IN_SAFE_MODE, ""));
         }
         Ok((plan, read))
@@ -183,7 +184,7 @@ impl Planner<'_> {
                 read.push((slot.into(), column.into()));
             }
             if let Some(query) = subquery_of(e) {
-                self.subqueries[query].reads.iter().for_each(|e| self.note_asked(e, read));
+                self.queries.planned[query].reads.iter().for_each(|e| self.note_asked(e, read));
             }
             false
         });

@@ -332,9 +332,9 @@ impl Planner<'_> {
         let name = parsed.name(column);
         let schema = schema.map(|s| parsed.name(s));
         let table = table.map(|t| parsed.name(t));
-        for depth in 0..self.blocks.len() {
-            let at = self.blocks.len() - 1 - depth;
-            if self.blocks[at].unseen {
+        for depth in 0..self.scope.blocks.len() {
+            let at = self.scope.blocks.len() - 1 - depth;
+            if self.scope.blocks[at].unseen {
                 continue;
             }
             if let Some(e) = self.column_in(at, depth, schema, table, name)? {
@@ -345,37 +345,37 @@ impl Planner<'_> {
             }
         }
         if let Some(t) = table
-            && self.blocks.iter().filter(|b| !b.unseen).count() == 1
+            && self.scope.blocks.iter().filter(|b| !b.unseen).count() == 1
             && self.current_block().sources.is_empty()
         {
-            return Err(err!(ER_UNKNOWN_TABLE, t, self.clause));
+            return Err(err!(ER_UNKNOWN_TABLE, t, self.scope.clause));
         }
         let full = match (schema, table) {
             (Some(s), Some(t)) => format!("{s}.{t}.{name}"),
             (None, Some(t)) => format!("{t}.{name}"),
             _ => name.to_string(),
         };
-        Err(unknown_column(&full, self.clause))
+        Err(unknown_column(&full, self.scope.clause))
     }
 
     /// Is it the name of a column of the block at hand?
     pub(super) fn is_own_name(&self, id: ast::ExprId) -> Result<bool> {
         let ast::Expr::Column { schema, table, column } = self.parsed[id] else { return Ok(false) };
         let name = |n: ast::Name| self.parsed.name(n);
-        let found = self.column_in(self.blocks.len() - 1, 0, schema.map(name), table.map(name), name(column))?;
+        let found = self.column_in(self.scope.blocks.len() - 1, 0, schema.map(name), table.map(name), name(column))?;
         Ok(found.is_some())
     }
 
     /// Notes what an expression of block `at` reads of it and of blocks around it, itself or in queries in it, now that it stands
     /// `depth` queries further inside.
     fn note_outer(&mut self, at: usize, depth: u8, e: &Expr) {
-        note_reads(&self.subqueries, at, depth, e, &mut self.outer_reads);
+        note_reads(&self.queries.planned, at, depth, e, &mut self.queries.outer_reads);
     }
 
     /// What was read since `first` of the blocks outside of the query just planned, from the innermost of them.
     pub(super) fn reads_outside(&mut self, first: usize) -> Vec<Expr> {
-        let around = self.blocks.len();
-        let mut own = self.outer_reads.split_off(first);
+        let around = self.scope.blocks.len();
+        let mut own = self.queries.outer_reads.split_off(first);
         own.retain(|(at, _)| *at < around);
         let mut reads: Vec<Expr> = Vec::new();
         for (at, e) in &own {
@@ -384,7 +384,7 @@ impl Planner<'_> {
                 reads.push(e);
             }
         }
-        self.outer_reads.extend(own);
+        self.queries.outer_reads.extend(own);
         reads
     }
 
@@ -394,7 +394,7 @@ impl Planner<'_> {
         let name = self.parsed.name(column);
         let mut hits = self.block().aliases.iter().filter(|(n, _)| n.eq_ignore_ascii_case(name));
         if hits.next().is_some_and(|(_, e)| !e.same(key)) {
-            self.env.push_warning("Warning", err!(ER_NON_UNIQ_ERROR, name, self.clause));
+            self.env.push_warning("Warning", err!(ER_NON_UNIQ_ERROR, name, self.scope.clause));
         }
     }
 
@@ -406,7 +406,7 @@ impl Planner<'_> {
         table: Option<&str>,
         name: &str,
     ) -> Result<Option<Expr>> {
-        let block = &self.blocks[at];
+        let block = &self.scope.blocks[at];
         let from_sources = || -> Result<Option<Expr>> {
             if table.is_none()
                 && let Some((_, e)) = block.merged.iter().find(|(n, _)| n.eq_ignore_ascii_case(name))
@@ -421,7 +421,7 @@ impl Planner<'_> {
                 if let Some(i) = s.find(name) {
                     if found.is_some() {
                         let full = table.map_or(name.to_string(), |t| format!("{t}.{name}"));
-                        return Err(err!(ER_NON_UNIQ_ERROR, full, self.clause));
+                        return Err(err!(ER_NON_UNIQ_ERROR, full, self.scope.clause));
                     }
                     self.note_column(s, i, false);
                     found = Some(s.column(i, depth));
@@ -436,7 +436,7 @@ impl Planner<'_> {
             let mut hits = block.aliases.iter().filter(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, e)| e);
             let Some(first) = hits.next() else { return Ok(None) };
             if hits.any(|e| !e.same(first)) {
-                return Err(err!(ER_NON_UNIQ_ERROR, name, self.clause));
+                return Err(err!(ER_NON_UNIQ_ERROR, name, self.scope.clause));
             }
             if depth > 0 && first.has_aggregate() {
                 return Err(err!(ER_ILLEGAL_REFERENCE, name, "reference to group function"));

@@ -34,13 +34,14 @@ impl Planner<'_> {
         if nearest == u8::MAX || !is_plain {
             return e;
         }
-        let at = |depth: u8| self.blocks.len() - 1 - depth as usize;
-        let takes = |depth: &u8| self.blocks[at(*depth)].takes_aggregates && !self.blocks[at(*depth)].unseen;
+        let at = |depth: u8| self.scope.blocks.len() - 1 - depth as usize;
+        let takes =
+            |depth: &u8| self.scope.blocks[at(*depth)].takes_aggregates && !self.scope.blocks[at(*depth)].unseen;
         let Some(depth) = (1..=nearest).rev().find(takes) else { return e };
         let at = at(depth);
         move_out(&mut e, depth);
         let Node::Aggregate(call) = e.node else { unreachable!("an aggregate") };
-        let block = &mut self.blocks[at];
+        let block = &mut self.scope.blocks[at];
         let shapes = &mut block.shapes;
         let asked = block.asked.get_or_insert_with(|| {
             shapes.push(Shape::Tuple(0));
@@ -53,9 +54,9 @@ impl Planner<'_> {
         });
         let (slot, column) = (asked.slot, block.group_keys + n);
         // What its arguments read of that query is the groups' row now; of queries further out it is read there, too.
-        let read = self.outer_reads.split_off(first_read);
-        self.outer_reads.extend(read.into_iter().filter(|(block, _)| *block < at));
-        self.outer_reads.push((at, Expr::column(slot, column, e.ty)));
+        let read = self.queries.outer_reads.split_off(first_read);
+        self.queries.outer_reads.extend(read.into_iter().filter(|(block, _)| *block < at));
+        self.queries.outer_reads.push((at, Expr::column(slot, column, e.ty)));
         Expr::new(Node::Column { depth, slot: slot as u16, column: column as u16 }, e.ty)
     }
 

@@ -64,7 +64,7 @@ impl Planner<'_> {
         let is_document = |e: &&Expr| e.ty.kind == TypeKind::Json;
         let [e, low, high] = match [&e, &low, &high].iter().any(is_document) {
             true => {
-                self.literal_warnings.push((ER_NOT_SUPPORTED_YET, BETWEEN_DOCUMENTS.to_string()));
+                self.warnings.literal_warnings.push((ER_NOT_SUPPORTED_YET, BETWEEN_DOCUMENTS.to_string()));
                 functions::json::between([e, low, high])
             }
             false => [e, low, high],

@@ -65,13 +65,13 @@ enum United {
 impl Planner<'_> {
     /// A derived table is about to be planned.
     pub(super) fn first_plan(&self) -> FirstPlan {
-        FirstPlan { subqueries: self.subqueries.len(), blocks_anew: self.blocks_anew }
+        FirstPlan { subqueries: self.queries.planned.len(), blocks_anew: self.budget.blocks_anew }
     }
 
     /// What it takes to plan the derived table anew that has just been planned from there on.
     pub(super) fn origin(&self, first: FirstPlan, from: Definition) -> Origin {
-        let subqueries = first.subqueries..self.subqueries.len();
-        Origin { from, subqueries, blocks_anew: self.blocks_anew - first.blocks_anew }
+        let subqueries = first.subqueries..self.queries.planned.len();
+        Origin { from, subqueries, blocks_anew: self.budget.blocks_anew - first.blocks_anew }
     }
 
     /// Plans a derived table anew with those conditions that can be asked inside; they leave the list.
@@ -141,7 +141,7 @@ impl Planner<'_> {
         left: QueryId,
         right: QueryId,
     ) -> Result<(QueryPlan, QueryPlan)> {
-        let Some(mut pushed) = self.pushed.take() else {
+        let Some(mut pushed) = self.request.pushed.take() else {
             return Ok((self.query(left, false)?, self.query(right, false)?));
         };
         let all = op == SetOp::Union && all && pushed.united != Some(United::Distinct);
@@ -150,68 +150,68 @@ impl Planner<'_> {
         let mut side = |id| -> Result<(QueryPlan, Vec<bool>)> {
             if query.limit.is_none() {
                 let (conditions, taken) = (pushed.conditions.clone(), none.clone());
-                self.pushed = Some(Pushed { conditions, taken, united });
+                self.request.pushed = Some(Pushed { conditions, taken, united });
             }
             let plan = self.query(id, false);
-            let taken = self.pushed.take().map_or(none.clone(), |p| p.taken);
+            let taken = self.request.pushed.take().map_or(none.clone(), |p| p.taken);
             Ok((plan?, taken))
         };
         let ((left, by_left), (right, by_right)) = (side(left)?, side(right)?);
         pushed.taken = by_left.iter().zip(&by_right).map(|(l, r)| *l && *r).collect();
-        self.pushed = Some(pushed);
+        self.request.pushed = Some(pushed);
         Ok((left, right))
     }
 
     /// A query in parentheses, which takes no conditions where only some of its rows are passed on.
     pub(super) fn plan_nested(&mut self, query: &Query, inner: QueryId) -> Result<QueryPlan> {
-        let pushed = if query.limit.is_some() { self.pushed.take() } else { None };
+        let pushed = if query.limit.is_some() { self.request.pushed.take() } else { None };
         let plan = self.query(inner, false);
-        self.pushed = pushed.or_else(|| self.pushed.take());
+        self.request.pushed = pushed.or_else(|| self.request.pushed.take());
         plan
     }
 
     /// The plan with conditions, and which of them it has taken; `None` when it takes none.
     fn plan_anew(&mut self, origin: &Origin, conditions: Vec<Expr>) -> Option<(QueryPlan, Vec<bool>)> {
-        let (notes, dates) = (self.notes.len(), self.temporal_params.len());
-        let (rights, first) = (self.rights.len(), self.subqueries.len());
-        let (blocks, blocks_anew) = (self.blocks_planned, self.blocks_anew);
-        let (literals, columns) = (self.literal_warnings.len(), self.column_params.len());
-        let foreseen = (self.foreseen.len(), self.asked_params.len());
-        let warnings = self.hints.as_ref().map_or(0, |h| h.warnings.len());
-        let (exports, straight) = (self.exports.take(), self.straight);
-        let clause = std::mem::replace(&mut self.clause, "field list");
-        self.pushed = Some(Pushed { taken: vec![false; conditions.len()], conditions, united: None });
-        let block = self.blocks.pop().expect("inside a query block");
+        let (notes, dates) = (self.warnings.notes.len(), self.parameters.temporal.len());
+        let (rights, first) = (self.uses.rights.len(), self.queries.planned.len());
+        let (blocks, blocks_anew) = (self.budget.blocks_planned, self.budget.blocks_anew);
+        let (literals, columns) = (self.warnings.literal_warnings.len(), self.parameters.beside_columns.len());
+        let before = (self.constants.evaluated.len(), self.parameters.asked.len());
+        let warnings = self.settings.hints.as_ref().map_or(0, |h| h.warnings.len());
+        let (exports, straight) = (self.request.exports.take(), self.request.straight);
+        let clause = std::mem::replace(&mut self.scope.clause, "field list");
+        self.request.pushed = Some(Pushed { taken: vec![false; conditions.len()], conditions, united: None });
+        let block = self.scope.blocks.pop().expect("inside a query block");
         let planned = match &origin.from {
             Definition::Query(id, cte) => {
-                let later = cte.map_or(Vec::new(), |at| self.ctes.split_off(at));
-                let outside = later.first().map_or(self.blocks.len(), |cte| cte.outside);
+                let later = cte.map_or(Vec::new(), |at| self.scope.ctes.split_off(at));
+                let outside = later.first().map_or(self.scope.blocks.len(), |cte| cte.outside);
                 let plan = self.within_with(outside, |p| p.query(*id, false));
-                self.ctes.extend(later);
+                self.scope.ctes.extend(later);
                 plan
             }
             // It stays a table of its own.
             Definition::View(table) => self.view_plan(table, None, false).map(|(plan, _)| plan),
         };
-        self.blocks.push(block);
-        self.blocks_anew = blocks_anew + self.blocks_planned - blocks;
-        (self.clause, self.exports, self.straight) = (clause, exports, straight);
-        self.notes.truncate(notes);
-        self.literal_warnings.truncate(literals);
-        self.column_params.truncate(columns);
-        self.foreseen.truncate(foreseen.0);
-        self.asked_params.truncate(foreseen.1);
-        self.temporal_params.truncate(dates);
-        self.rights.truncate(rights);
-        if let Some(hints) = &mut self.hints {
+        self.scope.blocks.push(block);
+        self.budget.blocks_anew = blocks_anew + self.budget.blocks_planned - blocks;
+        (self.scope.clause, self.request.exports, self.request.straight) = (clause, exports, straight);
+        self.warnings.notes.truncate(notes);
+        self.warnings.literal_warnings.truncate(literals);
+        self.parameters.beside_columns.truncate(columns);
+        self.constants.evaluated.truncate(before.0);
+        self.parameters.asked.truncate(before.1);
+        self.parameters.temporal.truncate(dates);
+        self.uses.rights.truncate(rights);
+        if let Some(hints) = &mut self.settings.hints {
             hints.warnings.truncate(warnings);
         }
-        let taken = self.pushed.take().map_or(Vec::new(), |p| p.taken);
+        let taken = self.request.pushed.take().map_or(Vec::new(), |p| p.taken);
         let plan = planned.ok().filter(|_| taken.contains(&true));
-        self.kept_subqueries.push(first..self.subqueries.len());
+        self.queries.kept.push(first..self.queries.planned.len());
         // One of the two plans is not run.
-        let superseded = if plan.is_some() { origin.subqueries.clone() } else { first..self.subqueries.len() };
-        self.subqueries[superseded].iter_mut().for_each(|q| q.absorbed = true);
+        let superseded = if plan.is_some() { origin.subqueries.clone() } else { first..self.queries.planned.len() };
+        self.queries.planned[superseded].iter_mut().for_each(|q| q.absorbed = true);
         plan.map(|plan| (plan, taken))
     }
 

@@ -46,31 +46,31 @@ pub struct OrderKey {
 
 impl Planner<'_> {
     pub(super) fn subqueries(&self) -> &[QueryPlan] {
-        &self.subqueries
+        &self.queries.planned
     }
 
     pub(super) fn current_block(&self) -> &Block {
-        self.blocks.last().expect("inside a query block")
+        self.scope.blocks.last().expect("inside a query block")
     }
 
     /// The common table expression of that name, and its place among those in scope.
     pub(super) fn find_cte(&self, name: &str) -> Option<usize> {
-        self.ctes.iter().rposition(|c| c.name.eq_ignore_ascii_case(name))
+        self.scope.ctes.iter().rposition(|c| c.name.eq_ignore_ascii_case(name))
     }
 
     /// A subquery of an expression: planned on its own, run through its number. `width`: columns that it must have, 0 for any.
     pub fn subquery(&mut self, id: QueryId, width: usize) -> Result<usize> {
-        let clause = std::mem::replace(&mut self.clause, "field list");
+        let clause = std::mem::replace(&mut self.scope.clause, "field list");
         let plan = self.query(id, false);
-        self.clause = clause;
-        let captured = self.captured.take();
+        self.scope.clause = clause;
+        let candidate = self.request.candidate.take();
         let plan = plan?;
         if width != 0 && plan.outputs.len() != width {
             return Err(err!(ER_OPERAND_COLUMNS, width));
         }
-        self.subqueries.push(plan);
-        let at = self.subqueries.len() - 1;
-        self.aside.extend(captured.map(|aside| (at, aside)));
+        self.queries.planned.push(plan);
+        let at = self.queries.planned.len() - 1;
+        self.queries.candidates.extend(candidate.map(|candidate| (at, candidate)));
         Ok(at)
     }
 
@@ -82,13 +82,14 @@ impl Planner<'_> {
         }
     }
 
-    /// The subquery of IN or EXISTS: where it may become part of a join it is put aside.
+    /// The subquery of IN or EXISTS: where it may become part of a join it is a candidate.
     pub fn joined_subquery(&mut self, id: QueryId, width: usize) -> Result<usize> {
         let query = &self.parsed[id];
         let plain = query.with.is_none() && query.limit.is_none() && query.locking.is_empty();
-        self.captures = self.puts_aside && plain && matches!(query.body, QueryBody::Select(_));
+        self.request.is_candidate =
+            self.request.takes_candidates && plain && matches!(query.body, QueryBody::Select(_));
         let at = self.subquery(id, width);
-        self.captures = false;
+        self.request.is_candidate = false;
         at
     }
 
@@ -97,8 +98,8 @@ impl Planner<'_> {
         if let Some((used, size)) = sync::stack::overrun() {
             return Err(err!(ER_STACK_OVERRUN_NEED_MORE, used, size, size / 2));
         }
-        self.blocks_planned += 1;
-        if self.blocks_planned > BLOCKS_PLANNED_MAX {
+        self.budget.blocks_planned += 1;
+        if self.budget.blocks_planned > BLOCKS_PLANNED_MAX {
             return Err(err!(ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT));
         }
         error::check_interrupt()?;
@@ -110,19 +111,19 @@ impl Planner<'_> {
                 "Misplaced INTO clause, INTO is not allowed inside subqueries",
             ));
         }
-        self.level += 1;
+        self.scope.level += 1;
         let plan = if self.is_too_deep(query) {
             Err(err!(ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT))
         } else {
             self.query_at_level(query)
         };
-        self.level -= 1;
+        self.scope.level -= 1;
         plan
     }
 
     fn query_at_level(&mut self, query: &ast::Query) -> Result<QueryPlan> {
-        let exports = self.exports.take().filter(|_| matches!(query.body, QueryBody::Select(_)));
-        let first_read = self.outer_reads.len();
+        let exports = self.request.exports.take().filter(|_| matches!(query.body, QueryBody::Select(_)));
+        let first_read = self.queries.outer_reads.len();
         let plan = self.with_tables(query.with.as_deref(), |p| p.query_body(query, exports));
         let reads = self.reads_outside(first_read);
         Ok(QueryPlan { correlated: !reads.is_empty(), reads, ..plan? })
@@ -131,14 +132,14 @@ impl Planner<'_> {
     /// Plans the query of a common table expression, which sees no tables of the queries between its WITH clause and this block.
     pub(super) fn within_with<T>(&mut self, outside: usize, plan: impl FnOnce(&mut Self) -> T) -> T {
         let mut hidden = Vec::new();
-        for at in outside..self.blocks.len() {
-            if !std::mem::replace(&mut self.blocks[at].unseen, true) {
+        for at in outside..self.scope.blocks.len() {
+            if !std::mem::replace(&mut self.scope.blocks[at].unseen, true) {
                 hidden.push(at);
             }
         }
         let result = plan(self);
         for at in hidden {
-            self.blocks[at].unseen = false;
+            self.scope.blocks[at].unseen = false;
         }
         result
     }
@@ -150,11 +151,11 @@ impl Planner<'_> {
         plan: impl FnOnce(&mut Self) -> Result<T>,
     ) -> Result<T> {
         let Some(with) = with else { return plan(self) };
-        let before = self.ctes.len();
+        let before = self.scope.ctes.len();
         for t in &with.tables {
             let name = self.parsed.name(t.name).to_string();
-            if self.ctes[before..].iter().any(|c| c.name.eq_ignore_ascii_case(&name)) {
-                self.ctes.truncate(before);
+            if self.scope.ctes[before..].iter().any(|c| c.name.eq_ignore_ascii_case(&name)) {
+                self.scope.ctes.truncate(before);
                 return Err(err!(ER_NONUNIQ_TABLE, name));
             }
             let reads_itself = |t: &ast::TableRef| match t {
@@ -165,11 +166,11 @@ impl Planner<'_> {
             };
             let recursive = with.recursive && self.parsed.table_refs()[t.tables.clone()].iter().any(reads_itself);
             let columns = t.columns.clone();
-            let outside = self.blocks.len();
-            self.ctes.push(Cte { name, columns, query: t.query, recursive, working: None, outside });
+            let outside = self.scope.blocks.len();
+            self.scope.ctes.push(Cte { name, columns, query: t.query, recursive, working: None, outside });
         }
         let result = plan(self);
-        self.ctes.truncate(before);
+        self.scope.ctes.truncate(before);
         result
     }
 
@@ -178,15 +179,15 @@ impl Planner<'_> {
         match &query.body {
             QueryBody::Select(select) => self.select(query, select, exports),
             QueryBody::Table(name) => {
-                self.blocks.push(Block::default());
+                self.scope.blocks.push(Block::default());
                 let result = self.table_rows(query, *name);
-                self.blocks.pop();
+                self.scope.blocks.pop();
                 result
             }
             QueryBody::Values(rows) => {
-                self.blocks.push(Block::default());
+                self.scope.blocks.push(Block::default());
                 let result = self.values(query, rows);
-                self.blocks.pop();
+                self.scope.blocks.pop();
                 result
             }
             QueryBody::SetOp { op, all, left, right } => {
@@ -228,10 +229,10 @@ impl Planner<'_> {
         for (c, e) in q.columns.iter().zip(&q.outputs) {
             block.aliases.push((c.name.clone(), e.clone()));
         }
-        self.blocks.push(block);
+        self.scope.blocks.push(block);
         let order = self.order(&query.order, &q.outputs.clone());
         let limit = self.limit(query.limit);
-        self.blocks.pop();
+        self.scope.blocks.pop();
         let (order, limit) = (order?, limit?);
         if let Some(at) = order.iter().position(|o| o.expr.has_aggregate()) {
             return Err(if matches!(q.plan, Plan::SetOp(_)) {
@@ -326,12 +327,12 @@ impl Planner<'_> {
         let Ast::Int(n) = self.parsed[id] else { return Ok(None) };
         match usize::try_from(n).ok().and_then(|n| n.checked_sub(1)).and_then(|i| outputs.get(i)) {
             Some(e) => Ok(Some(e.clone())),
-            None => Err(expr::error::unknown_column(&n.to_string(), self.clause)),
+            None => Err(expr::error::unknown_column(&n.to_string(), self.scope.clause)),
         }
     }
 
     pub(super) fn order(&mut self, items: &[ast::OrderItem], outputs: &[Expr]) -> Result<Vec<OrderKey>> {
-        let clause = std::mem::replace(&mut self.clause, "order clause");
+        let clause = std::mem::replace(&mut self.scope.clause, "order clause");
         let mut out: Vec<OrderKey> = Vec::new();
         for item in items {
             let e = match self.position(item.expr, outputs) {
@@ -342,7 +343,7 @@ impl Planner<'_> {
             let e = match e {
                 Ok(e) => e,
                 Err(e) => {
-                    self.clause = clause;
+                    self.scope.clause = clause;
                     return Err(e);
                 }
             };
@@ -351,7 +352,7 @@ impl Planner<'_> {
                 out.push(OrderKey { expr: convert::enum_number(e), descending: item.descending });
             }
         }
-        self.clause = clause;
+        self.scope.clause = clause;
         Ok(out)
     }
 

@@ -44,7 +44,7 @@ impl Planner<'_> {
         tuning.keys.insert(0, (KeyHint::IndexMerge, false, Vec::new()));
         tuning.keys.push((KeyHint::RangeOptimization, false, Vec::new()));
         tuning.keys.push((KeyHint::SkipScan, false, Vec::new()));
-        self.literal_warnings.push((
+        self.warnings.literal_warnings.push((
             ER_CAPACITY_EXCEEDED,
             format!(
                 "Memory capacity of {bytes_max} bytes for 'range_optimizer_max_mem_size' exceeded. Range \

@@ -30,34 +30,34 @@ pub struct Working {
 impl Planner<'_> {
     /// Plans a query of WITH RECURSIVE, whether it means itself or not.
     pub(super) fn recursive_query(&mut self, at: usize) -> Result<QueryPlan> {
-        let number = self.working_tables;
-        self.working_tables += 1;
-        let level = self.level + 2;
-        self.ctes[at].working = Some(Box::new(Working { number, columns: None, level, references: 0 }));
-        let first_read = self.outer_reads.len();
+        let number = self.queries.working_tables;
+        self.queries.working_tables += 1;
+        let level = self.scope.level + 2;
+        self.scope.ctes[at].working = Some(Box::new(Working { number, columns: None, level, references: 0 }));
+        let first_read = self.queries.outer_reads.len();
         let plan = self.recursive_blocks(at, number);
         let reads = self.reads_outside(first_read);
-        self.ctes[at].working = None;
+        self.scope.ctes[at].working = None;
         Ok(QueryPlan { correlated: !reads.is_empty(), reads, ..plan? })
     }
 
     fn recursive_blocks(&mut self, at: usize, number: usize) -> Result<QueryPlan> {
-        let (name, id) = (self.ctes[at].name.clone(), self.ctes[at].query);
+        let (name, id) = (self.scope.ctes[at].name.clone(), self.scope.ctes[at].query);
         let query = &self.parsed[id];
         let mut operands = Vec::new();
         let mut distinct = false;
         self.operands(id, &mut operands, &mut distinct);
         if operands.len() < 2 || query.with.is_some() {
             // No union of blocks: it can not be recursive.
-            self.working(at).level = self.level + 1;
+            self.working(at).level = self.scope.level + 1;
             return self
                 .query(id, false)
                 .map_err(|e| self.early(at, e, ER_CTE_RECURSIVE_REQUIRES_UNION, "should contain a UNION"));
         }
         let (mut seed, mut steps): (Option<QueryPlan>, Vec<QueryPlan>) = (None, Vec::new());
-        self.level += 1;
+        self.scope.level += 1;
         let planned = self.recursive_operands(at, &operands, distinct, &mut seed, &mut steps);
-        self.level -= 1;
+        self.scope.level -= 1;
         planned?;
         let Some(seed) = seed else { return Err(order_of_blocks(&name)) };
         if steps.is_empty() {
@@ -69,9 +69,9 @@ impl Planner<'_> {
         if !query.order.is_empty() {
             return Err(unsupported("ORDER BY over UNION in recursive Common Table Expression"));
         }
-        self.blocks.push(super::names::Block::default());
+        self.scope.blocks.push(super::names::Block::default());
         let limit = self.limit(query.limit);
-        self.blocks.pop();
+        self.scope.blocks.pop();
         let mut columns = seed.columns.clone();
         for c in &mut columns {
             (c.provenance, c.told) = (Provenance::Merged, Told::kept(&c.name));
@@ -96,7 +96,7 @@ impl Planner<'_> {
         seed: &mut Option<QueryPlan>,
         steps: &mut Vec<QueryPlan>,
     ) -> Result<()> {
-        let name = self.ctes[at].name.clone();
+        let name = self.scope.ctes[at].name.clone();
         for id in operands {
             self.working(at).references = 0;
             let plan = self.query(*id, false);
@@ -131,7 +131,7 @@ impl Planner<'_> {
                     self.united(first, plan, types, distinct)
                 }
             });
-            let names = self.ctes[at].columns.clone();
+            let names = self.scope.ctes[at].columns.clone();
             let columns = self.derived_columns(seed.as_ref().expect("just set"), &names)?;
             let types = seed.as_ref().expect("just set").outputs.iter().map(column_type);
             self.working(at).columns = Some(columns.into_iter().map(|c| c.name).zip(types).collect());
@@ -179,7 +179,7 @@ impl Planner<'_> {
     }
 
     fn working(&mut self, at: usize) -> &mut Working {
-        self.ctes[at].working.as_deref_mut().expect("being planned")
+        self.scope.ctes[at].working.as_deref_mut().expect("being planned")
     }
 
     /// The error of a block that was refused because it means the expression before its columns are known.
@@ -192,7 +192,7 @@ impl Planner<'_> {
     }
 
     fn early(&mut self, at: usize, e: SqlError, code: u16, what: &str) -> SqlError {
-        let name = &self.ctes[at].name;
+        let name = &self.scope.ctes[at].name;
         match e.code == EARLY {
             true => SqlError::new(code, format!("Recursive Common Table Expression '{name}' {what}")),
             false => e,
@@ -201,7 +201,7 @@ impl Planner<'_> {
 
     /// The expression itself in FROM of one of its recursive blocks.
     pub(super) fn working_table(&mut self, at: usize, alias: &str) -> Result<(Tree, Vec<StarColumn>)> {
-        let (name, level) = (self.ctes[at].name.clone(), self.level);
+        let (name, level) = (self.scope.ctes[at].name.clone(), self.scope.level);
         let working = self.working(at);
         let Some(columns) = working.columns.clone() else { return Err(SqlError::new(EARLY, "too early")) };
         working.references += 1;
@@ -227,7 +227,7 @@ impl Planner<'_> {
     pub(super) fn refuse_working(&self, source: usize) -> Result<()> {
         let Some(number) = self.current_block().sources[source].working else { return Ok(()) };
         let of = |c: &&super::query::Cte| c.working.as_ref().is_some_and(|w| w.number == number);
-        let name = self.ctes.iter().find(of).map_or("", |c| &c.name);
+        let name = self.scope.ctes.iter().find(of).map_or("", |c| &c.name);
         Err(err!(ER_CTE_RECURSIVE_FORBIDDEN_JOIN_ORDER, name))
     }
 }

@@ -34,7 +34,7 @@ impl Planner<'_> {
         let (parsed, version) = (self.parsed, self.version);
         let schema = match schema {
             Some(schema) => parsed.name(schema).to_string(),
-            None => match self.routine_schema.as_deref().or(self.env.database()) {
+            None => match self.scope.routine_schema.as_deref().or(self.env.database()) {
                 Some(database) => database.to_string(),
                 None => return Ok(None),
             },
@@ -48,7 +48,7 @@ impl Planner<'_> {
             let name = format!("{}.{}", routine.schema, routine.name);
             return Err(err!(ER_SP_WRONG_NO_OF_ARGS, "FUNCTION", name, wanted, given.len()));
         }
-        if !self.calls_routines {
+        if !self.uses.calls_routines {
             return Err(unsupported("stored functions in this place"));
         }
         let returns = routine.returns.as_ref().expect("a function has a type");
@@ -58,7 +58,7 @@ impl Planner<'_> {
         for id in given {
             all.push(self.expr(*id)?);
         }
-        self.unsteady |= !routine.deterministic;
+        self.found.unsteady |= !routine.deterministic;
         self.note_routine(routine)?;
         let returns = LocalType::of(returns);
         let function = if routine.deterministic { &CALL_DETERMINISTIC } else { &CALL };
@@ -69,10 +69,10 @@ impl Planner<'_> {
     /// The statement calls a routine: it uses what that uses.
     pub(super) fn note_routine(&mut self, routine: &Arc<Routine>) -> Result<()> {
         let used = RoutineUse { schema: routine.schema.clone(), kind: routine.kind, name: routine.name.clone() };
-        if self.routines.contains(&used) {
+        if self.uses.routines.contains(&used) {
             return Ok(());
         }
-        self.routines.push(used);
+        self.uses.routines.push(used);
         let tables = self.env.tables_of_routine(self.version, routine)?;
         self.note_closure(&tables);
         Ok(())
@@ -81,7 +81,7 @@ impl Planner<'_> {
     /// The triggers of a table that rows are inserted into, updated in, deleted from. Errors 1054.
     pub(super) fn triggers(&mut self, table: &Arc<Table>, changes: Changes) -> Result<Triggers> {
         let mut triggers = Triggers::default();
-        if table.triggers.is_empty() || !self.calls_routines {
+        if table.triggers.is_empty() || !self.uses.calls_routines {
             return Ok(triggers);
         }
         for trigger in &table.triggers {
@@ -94,7 +94,7 @@ impl Planner<'_> {
                 continue;
             }
             let (schema, name) = (table.schema.clone(), trigger.name.clone());
-            self.routines.push(RoutineUse { schema, kind: RoutineKind::Trigger, name });
+            self.uses.routines.push(RoutineUse { schema, kind: RoutineKind::Trigger, name });
             let TriggerUse { tables, sets } = self.env.use_of_trigger(self.version, table, trigger)?;
             self.note_closure(&tables);
             if trigger.event == TriggerEvent::Update && trigger.before {
@@ -109,12 +109,12 @@ impl Planner<'_> {
 
     fn note_closure(&mut self, closure: &[TableUse]) {
         for used in closure {
-            match self.tables.iter_mut().find(|t| t.id == used.id && t.schema == used.schema) {
+            match self.uses.tables.iter_mut().find(|t| t.id == used.id && t.schema == used.schema) {
                 Some(own) => {
                     own.by_routine = true;
                     own.carried |= used.carried;
                 }
-                None => self.tables.push(used.clone()),
+                None => self.uses.tables.push(used.clone()),
             }
         }
     }

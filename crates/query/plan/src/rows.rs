@@ -58,8 +58,8 @@ impl Planner<'_> {
     pub(super) fn query_row(&mut self, id: QueryId, width: usize) -> Result<Vec<Expr>> {
         let query = self.subquery(id, width)?;
         // Without tables there is a row always.
-        let is_one = matches!(self.subqueries[query].plan, Plan::One);
-        let types = self.subqueries[query].outputs.iter().map(|e| e.ty);
+        let is_one = matches!(self.queries.planned[query].plan, Plan::One);
+        let types = self.queries.planned[query].outputs.iter().map(|e| e.ty);
         let column = |(column, ty): (usize, DataType)| {
             let zerofill = ty.zerofill && ty.kind != types::TypeKind::Year;
             let node = Node::Subquery { query, column: column as u16 };
@@ -72,7 +72,9 @@ impl Planner<'_> {
     fn members_like(&mut self, members: ExprList, others: &[Expr]) -> Result<Vec<Expr>> {
         let ids = self.parsed.list(members);
         let pairs = ids.iter().zip(others);
-        pairs.map(|(id, other)| self.expr_like(*id, &parameter::widest(&other.ty, self.literal_collation))).collect()
+        pairs
+            .map(|(id, other)| self.expr_like(*id, &parameter::widest(&other.ty, self.settings.literal_collation)))
+            .collect()
     }
 
     /// `operand IN (query)`: a value or a row among the rows of a query. Errors 1235, 1241.
@@ -95,11 +97,12 @@ impl Planner<'_> {
         let query = self.joined_subquery(query, ids.len())?;
         if is_open {
             for (i, id) in ids.iter().enumerate() {
-                let like = parameter::widest(&self.subqueries[query].outputs[i].ty, self.literal_collation);
+                let like =
+                    parameter::widest(&self.queries.planned[query].outputs[i].ty, self.settings.literal_collation);
                 operands.push(self.expr_like(*id, &like)?);
             }
         }
-        let collations = pair_collations(&mut operands, &mut self.subqueries[query].outputs)?;
+        let collations = pair_collations(&mut operands, &mut self.queries.planned[query].outputs)?;
         let node = Node::InSubquery { negated, operands, query, collations };
         Ok(Expr::new(node, boolean_type(true)))
     }
@@ -113,7 +116,7 @@ impl Planner<'_> {
         let mut operand = Box::new(self.operand(left)?);
         self.refuse_limit(query)?;
         let query = self.subquery(query, 1)?;
-        let collation = pair_collation(&mut operand, &mut self.subqueries[query].outputs[0])?;
+        let collation = pair_collation(&mut operand, &mut self.queries.planned[query].outputs[0])?;
         Ok(Expr::new(Node::Quantified { op, all, operand, query, collation }, boolean_type(true)))
     }
 

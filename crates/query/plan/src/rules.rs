@@ -142,10 +142,10 @@ impl Planner<'_> {
 
     /// The statement depends on the table's definition, whatever it may do with it.
     pub(super) fn note_use(&mut self, table: &Table) {
-        if self.tables.iter().any(|t| t.id == table.id) {
+        if self.uses.tables.iter().any(|t| t.id == table.id) {
             return;
         }
-        self.tables.push(TableUse::new(table));
+        self.uses.tables.push(TableUse::new(table));
     }
 
     /// An expression of the dictionary over a row of `table` in slot 0.
@@ -163,8 +163,8 @@ impl Planner<'_> {
         let mut block = Block::default();
         block.sources.push(Source::of_table(0, table, None));
         block.shapes.push(Shape::Row(table.clone()));
-        inner.blocks.push(block);
-        inner.constants = self.constants;
+        inner.scope.blocks.push(block);
+        inner.constants.numbered = self.constants.numbered;
         let mut id = parsed.list(*list)[0];
         if array {
             let ast::Expr::Cast(cast) = &parsed[id] else { unreachable!("the text of an array is a CAST") };
@@ -172,8 +172,8 @@ impl Planner<'_> {
         }
         let e = inner.plain(id);
         // Nobody asks them before a row does.
-        let constants = inner.constants;
-        self.constants = constants;
+        let constants = inner.constants.numbered;
+        self.constants.numbered = constants;
         e
     }
 }

@@ -113,7 +113,9 @@ impl Planner<'_> {
             Node::Const(v) => v,
             Node::Param(_) => {
                 // Where it decides over a join, the statement is better planned with its values.
-                self.values_matter.set(self.values_matter.get() || self.current_block().sources.len() > 1);
+                self.parameters
+                    .values_matter
+                    .set(self.parameters.values_matter.get() || self.current_block().sources.len() > 1);
                 return Some(Operand::Unknown);
             }
             _ => return None,

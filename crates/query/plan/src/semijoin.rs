@@ -1,7 +1,7 @@
 //! Semi-joins and antijoins: IN and EXISTS of WHERE joined to the tables around them.
 //!
 //! ```text
-//!   expression     a subquery that could be joined is resolved, and put aside before its tables are planned (Aside)
+//!   expression     a subquery that could be joined is resolved, and kept as a Candidate before its tables are planned
 //!   WHERE's end    a conjunct that is one is absorbed: its tables become tables of the block around it, as the right side
 //!                  of a probe (Tree::Probe); all others are planned on their own, as ever
 //!   join order     a probe comes when what it compares is known; or first, its rows made distinct, when that is cheaper
@@ -29,7 +29,7 @@ use types::Result;
 pub(super) const SLOTS_MAX: usize = 56;
 
 /// A subquery that is resolved and not planned.
-pub struct Aside {
+pub struct Candidate {
     pub(super) block: Block,
     pub(super) tree: Tree,
     pub(super) conditions: Vec<Expr>,
@@ -58,8 +58,8 @@ impl Planner<'_> {
         }
     }
 
-    /// Puts the block at hand aside, if its rows alone are what the subquery is about and its tables can be joined to others.
-    pub(super) fn put_aside(
+    /// Makes the block at hand a candidate, if its rows alone are what the subquery is about and its tables can be joined to others.
+    pub(super) fn make_candidate(
         &mut self,
         tree: Tree,
         conditions: Vec<Expr>,
@@ -82,7 +82,7 @@ impl Planner<'_> {
         }
         self.note_merged();
         let block = std::mem::take(self.block());
-        self.captured = Some(Box::new(Aside { block, tree, conditions, order: Vec::new() }));
+        self.request.candidate = Some(Box::new(Candidate { block, tree, conditions, order: Vec::new() }));
         Ok(())
     }
 
@@ -93,7 +93,7 @@ impl Planner<'_> {
             | Node::Exists { query, .. }
             | Node::InSubquery { query, .. }
             | Node::Quantified { query, .. } => {
-                self.subqueries[*query].correlated || self.aside.iter().any(|(at, _)| at == query)
+                self.queries.planned[*query].correlated || self.queries.candidates.iter().any(|(at, _)| at == query)
             }
             Node::SetUserVariable(..) | Node::UserVariable(_) | Node::Aggregate(_) | Node::Window(_) => true,
             Node::Call(f, _) => f.volatile,
@@ -101,7 +101,7 @@ impl Planner<'_> {
         })
     }
 
-    /// Absorbs those conditions that are subqueries put aside since `first`, and plans the other ones.
+    /// Absorbs those conditions that are candidates since `first`, and plans the other ones.
     pub(super) fn join_subqueries(
         &mut self,
         mut tree: Option<Tree>,
@@ -113,52 +113,55 @@ impl Planner<'_> {
         for e in conditions.drain(..) {
             let at = match &e.node {
                 Node::Exists { query, .. } | Node::InSubquery { query, .. } => {
-                    self.aside[first..].iter().position(|(i, _)| i == query)
+                    self.queries.candidates[first..].iter().position(|(i, _)| i == query)
                 }
                 _ => None,
             };
             let around = match (&tree, at) {
                 // Rows that are wanted in order, and few of them, are asked one by one.
-                (Some(Tree::Leaf(_)), Some(at)) if ordered && !self.subqueries[self.aside[first + at].0].correlated => {
+                (Some(Tree::Leaf(_)), Some(at))
+                    if ordered && !self.queries.planned[self.queries.candidates[first + at].0].correlated =>
+                {
                     None
                 }
                 (Some(_), at) => at,
                 _ => None,
             };
-            let Some(strategies) = around.and_then(|at| self.joinable(&e, &self.aside[first + at].1)) else {
+            let Some(strategies) = around.and_then(|at| self.joinable(&e, &self.queries.candidates[first + at].1))
+            else {
                 kept.push(e);
                 continue;
             };
-            let (query, aside) = self.aside.remove(first + around.expect("it was put aside"));
-            self.subqueries[query].absorbed = true;
-            let outputs = std::mem::take(&mut self.subqueries[query].outputs);
-            tree = tree.map(|tree| self.absorb(tree, e, *aside, outputs, strategies)).transpose()?;
+            let (query, candidate) = self.queries.candidates.remove(first + around.expect("it was put candidate"));
+            self.queries.planned[query].absorbed = true;
+            let outputs = std::mem::take(&mut self.queries.planned[query].outputs);
+            tree = tree.map(|tree| self.absorb(tree, e, *candidate, outputs, strategies)).transpose()?;
         }
         *conditions = kept;
-        for (query, aside) in self.aside.split_off(first) {
-            self.plan_aside(query, *aside)?;
+        for (query, candidate) in self.queries.candidates.split_off(first) {
+            self.plan_aside(query, *candidate)?;
         }
         Ok(tree)
     }
 
     /// Plans a subquery on its own after all.
-    fn plan_aside(&mut self, query: usize, aside: Aside) -> Result<()> {
-        self.blocks.push(aside.block);
-        let planned = self.join_plan(aside.tree, aside.conditions, &Wanted::none());
-        let block = self.blocks.pop().expect("just pushed");
+    fn plan_aside(&mut self, query: usize, candidate: Candidate) -> Result<()> {
+        self.scope.blocks.push(candidate.block);
+        let planned = self.join_plan(candidate.tree, candidate.conditions, &Wanted::none());
+        let block = self.scope.blocks.pop().expect("just pushed");
         let (plan, _) = planned?;
-        let q = &mut self.subqueries[query];
+        let q = &mut self.queries.planned[query];
         (q.plan, q.shapes) = (plan, block.shapes);
         Ok(())
     }
 
     /// How the subquery of a condition may be joined to the block at hand, if it may.
-    fn joinable(&self, e: &Expr, aside: &Aside) -> Option<Strategies> {
+    fn joinable(&self, e: &Expr, candidate: &Candidate) -> Option<Strategies> {
         let anti = match &e.node {
             Node::Exists { negated, .. } => *negated,
             Node::InSubquery { query, negated, operands, .. } => {
-                let outputs = &self.subqueries[*query].outputs;
-                let known = operands.iter().all(|o| self.is_movable(o) && slots_of(&self.subqueries, o) != 0);
+                let outputs = &self.queries.planned[*query].outputs;
+                let known = operands.iter().all(|o| self.is_movable(o) && slots_of(&self.queries.planned, o) != 0);
                 let nullable = operands.iter().chain(outputs).any(|e| e.ty.nullable);
                 if !known || (*negated && nullable) {
                     return None;
@@ -167,12 +170,12 @@ impl Planner<'_> {
             }
             _ => return None,
         };
-        let outside = matches!(e.node, Node::InSubquery { .. }) || reads_around(aside);
-        let slots = self.current_block().shapes.len() + aside.block.shapes.len();
+        let outside = matches!(e.node, Node::InSubquery { .. }) || reads_around(candidate);
+        let slots = self.current_block().shapes.len() + candidate.block.shapes.len();
         if !outside || slots > SLOTS_MAX || self.switched_off("semijoin") {
             return None;
         }
-        let hint = aside.block.hints.and_then(|b| self.hints.as_ref().and_then(|h| h.subquery(b)));
+        let hint = candidate.block.hints.and_then(|b| self.settings.hints.as_ref().and_then(|h| h.subquery(b)));
         let off = |flag: &str| !anti && self.switched_off(flag);
         let mut strategies = Strategies { loops: !off("firstmatch"), materialized: !off("materialization") };
         use SemijoinStrategy::{FirstMatch, Materialization};
@@ -201,14 +204,14 @@ impl Planner<'_> {
         &mut self,
         tree: Tree,
         e: Expr,
-        aside: Aside,
+        candidate: Candidate,
         outputs: Vec<Expr>,
         strategies: Strategies,
     ) -> Result<Tree> {
         if matches!(e.node, Node::Exists { .. }) {
-            only_conditions_count(&aside);
+            only_conditions_count(&candidate);
         }
-        let Aside { block, tree: mut right, mut conditions, .. } = aside;
+        let Candidate { block, tree: mut right, mut conditions, .. } = candidate;
         let (slots, sources) = (self.block().shapes.len(), self.block().sources.len());
         conditions.iter_mut().for_each(|e| lift(e, slots, true));
         right.each_leaf(&mut |leaf| *leaf += sources);
@@ -238,7 +241,7 @@ impl Planner<'_> {
         };
         // What its inner joins compare with tables around it is a condition of the whole: their rows can be kept without it.
         let own = right.slots(self);
-        let subqueries = &self.subqueries;
+        let subqueries = &self.queries.planned;
         right.take_inner(&mut |e| slots_of(subqueries, e) & !own != 0, &mut conditions);
         let right = Box::new(right);
         // At most one row of it is equal: a join like any other.
@@ -270,11 +273,11 @@ impl Planner<'_> {
             if right.needs(self) != 0 {
                 continue;
             }
-            let Some(values) = distinct_values(&self.subqueries, on, own) else { continue };
+            let Some(values) = distinct_values(&self.queries.planned, on, own) else { continue };
             let before = self.whole_cost(operands, conditions.clone(), bound, straight)?;
             let mut moved = conditions.clone();
             let Tree::Probe { first, on, .. } = &mut operands[i] else { unreachable!("looked at above") };
-            let inside = take_within(&self.subqueries, on, own);
+            let inside = take_within(&self.queries.planned, on, own);
             let around = std::mem::replace(on, inside);
             moved.extend(around.iter().cloned());
             *first = Some(values);
@@ -306,7 +309,7 @@ impl Planner<'_> {
         let Tree::Leaf(leaf) = right else { return false };
         let source = &self.current_block().sources[*leaf];
         let Some(table) = source.table.as_ref().filter(|t| t.virtual_rows.is_none()) else { return false };
-        let pairs = hash_pairs(&self.subqueries, on, 1 << source.slot, tree.slots(self));
+        let pairs = hash_pairs(&self.queries.planned, on, 1 << source.slot, tree.slots(self));
         let equal = |column: usize| {
             pairs.iter().any(
                 |(_, inner)| matches!(inner.node, Node::Column { depth: 0, column: c, .. } if c as usize == column),
@@ -320,10 +323,10 @@ impl Planner<'_> {
 }
 
 /// The select list of EXISTS is not computed: columns that only it reads are not used.
-pub(super) fn only_conditions_count(aside: &Aside) {
-    let mut exprs: Vec<&Expr> = aside.conditions.iter().collect();
-    aside.tree.conditions(&mut exprs);
-    for source in &aside.block.sources {
+pub(super) fn only_conditions_count(candidate: &Candidate) {
+    let mut exprs: Vec<&Expr> = candidate.conditions.iter().collect();
+    candidate.tree.conditions(&mut exprs);
+    for source in &candidate.block.sources {
         let own = source.filter.as_ref();
         for (i, used) in source.used.iter().enumerate() {
             let read = (0, source.slot as u16, i as u16);
@@ -337,10 +340,10 @@ pub(super) fn only_conditions_count(aside: &Aside) {
 }
 
 /// Does the subquery read columns of the block just around it?
-fn reads_around(aside: &Aside) -> bool {
+fn reads_around(candidate: &Candidate) -> bool {
     let reads = |e: &Expr| e.any(&mut |e| matches!(e.node, Node::Column { depth: 1, .. }));
-    let mut exprs: Vec<&Expr> = aside.conditions.iter().collect();
-    aside.tree.conditions(&mut exprs);
+    let mut exprs: Vec<&Expr> = candidate.conditions.iter().collect();
+    candidate.tree.conditions(&mut exprs);
     exprs.into_iter().any(reads)
 }
 

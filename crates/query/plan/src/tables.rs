@@ -6,7 +6,7 @@ use super::group::subquery_of;
 use super::node::{IndexMerge, Intersection, Join, JoinKind as Kind, Plan, QueryPlan, Scan, SoughtColumn};
 use super::pushdown::{Definition, Origin};
 use super::rewrite::{self, Classes};
-use super::semijoin::{Aside, Strategies};
+use super::semijoin::{Candidate, Strategies};
 use super::{Planner, all_of, names::Source, names::SourceColumn};
 use crate::comparison::compare_exprs;
 use catalog::Table;
@@ -66,7 +66,7 @@ const PROFILING_DEPRECATED: &str = "'INFORMATION_SCHEMA.PROFILING' is deprecated
 impl Tree {
     pub(super) fn slots(&self, p: &Planner<'_>) -> u64 {
         match self {
-            Tree::Leaf(i) => 1 << p.blocks.last().expect("block").sources[*i].slot,
+            Tree::Leaf(i) => 1 << p.scope.blocks.last().expect("block").sources[*i].slot,
             Tree::Join { left, right, .. } => left.slots(p) | right.slots(p),
             Tree::Probe { right, .. } => right.slots(p),
         }
@@ -242,27 +242,27 @@ impl Planner<'_> {
 
     /// A common table expression: it sees those before it, and itself when it is recursive.
     fn common_table(&mut self, at: usize, alias: &str) -> Result<(Tree, Vec<StarColumn>)> {
-        if self.ctes[at].working.is_some() {
+        if self.scope.ctes[at].working.is_some() {
             return self.working_table(at, alias);
         }
-        let cte = self.ctes[at].clone();
+        let cte = self.scope.ctes[at].clone();
         let first = self.first_plan();
-        let later = self.ctes.split_off(at + cte.recursive as usize);
+        let later = self.scope.ctes.split_off(at + cte.recursive as usize);
         let planned = match cte.recursive {
             true => {
-                let block = self.blocks.pop().expect("inside a query block");
-                let clause = std::mem::replace(&mut self.clause, "field list");
+                let block = self.scope.blocks.pop().expect("inside a query block");
+                let clause = std::mem::replace(&mut self.scope.clause, "field list");
                 let plan = self.within_with(cte.outside, |p| p.recursive_query(at));
-                self.clause = clause;
-                self.blocks.push(block);
+                self.scope.clause = clause;
+                self.scope.blocks.push(block);
                 plan.map(|plan| (plan, None))
             }
             false => self.within_with(cte.outside, |p| p.mergeable_query(cte.query, alias)),
         };
-        self.ctes.extend(later);
-        let (plan, aside) = planned?;
+        self.scope.ctes.extend(later);
+        let (plan, candidate) = planned?;
         let origin = self.origin(first, Definition::Query(cte.query, Some(at)));
-        let (tree, star) = self.derived_source(plan, aside, alias, (&cte.columns, false), None)?;
+        let (tree, star) = self.derived_source(plan, candidate, alias, (&cte.columns, false), None)?;
         self.note_origin(&tree, origin, cte.recursive);
         Ok((tree, star))
     }
@@ -275,16 +275,16 @@ impl Planner<'_> {
         lateral: bool,
     ) -> Result<(Tree, Vec<StarColumn>)> {
         if lateral {
-            let clause = std::mem::replace(&mut self.clause, "field list");
+            let clause = std::mem::replace(&mut self.scope.clause, "field list");
             let plan = self.query(query, false);
-            self.clause = clause;
+            self.scope.clause = clause;
             let before = self.block().slots();
             return self.derived_source(plan?, None, alias, (names, true), Some(before));
         }
         let first = self.first_plan();
-        let (plan, aside) = self.mergeable_query(query, alias)?;
+        let (plan, candidate) = self.mergeable_query(query, alias)?;
         let origin = self.origin(first, Definition::Query(query, None));
-        let (tree, star) = self.derived_source(plan, aside, alias, (names, true), None)?;
+        let (tree, star) = self.derived_source(plan, candidate, alias, (names, true), None)?;
         self.note_origin(&tree, origin, false);
         Ok((tree, star))
     }
@@ -297,7 +297,7 @@ impl Planner<'_> {
             && !source.hidden
             && !recursive
         {
-            self.kept_subqueries.push(origin.subqueries.clone());
+            self.queries.kept.push(origin.subqueries.clone());
             self.block().sources[*at].origin = Some(Box::new(origin));
         }
     }
@@ -305,13 +305,13 @@ impl Planner<'_> {
     fn derived_source(
         &mut self,
         plan: QueryPlan,
-        aside: Option<Box<Aside>>,
+        candidate: Option<Box<Candidate>>,
         alias: &str,
         (names, is_query): (&[ast::Name], bool),
         lateral: Option<u64>,
     ) -> Result<(Tree, Vec<StarColumn>)> {
         let columns = self.derived_columns(&plan, names)?;
-        self.take_in(plan, aside, Source { lateral, is_query, ..Source::of_tuple(0, alias, columns) })
+        self.take_in(plan, candidate, Source { lateral, is_query, ..Source::of_tuple(0, alias, columns) })
     }
 
     pub(super) fn derived_columns(&self, plan: &QueryPlan, names: &[ast::Name]) -> Result<Vec<SourceColumn>> {
@@ -338,22 +338,22 @@ impl Planner<'_> {
 
     /// One side of a join. `inner`: it is NULL where there is no match.
     fn joined_from(&mut self, side: TableId, inner: bool) -> Result<(Tree, Vec<StarColumn>)> {
-        self.inner_side += inner as usize;
+        self.scope.inner_side += inner as usize;
         let from = self.from(side);
-        self.inner_side -= inner as usize;
+        self.scope.inner_side -= inner as usize;
         from
     }
 
     /// The conjuncts of ON. `first`: the first of the sources that it may name. Error 1111.
     fn on_clause(&mut self, e: ExprId, kind: JoinKind, first: usize) -> Result<Vec<Expr>> {
         let seen = std::mem::replace(&mut self.block().first_named, first);
-        let blocks = self.blocks.len();
+        let blocks = self.scope.blocks.len();
         let e = match kind {
             JoinKind::Left | JoinKind::Right => self.outer_condition(e),
             _ => self.condition(e, "on clause"),
         };
         let e = match e {
-            Err(e) if self.blocks.len() == blocks => {
+            Err(e) if self.scope.blocks.len() == blocks => {
                 self.block().late_error = Some(e);
                 Expr::int(1)
             }
@@ -469,7 +469,7 @@ impl Planner<'_> {
         match &c.merged {
             Some(e) => e.clone(),
             None => {
-                let source = &self.blocks.last().expect("block").sources[c.source];
+                let source = &self.scope.blocks.last().expect("block").sources[c.source];
                 self.note_column(source, c.column, true);
                 source.column(c.column, 0)
             }
@@ -490,7 +490,7 @@ impl Planner<'_> {
         // What is the same for all rows is asked before any table is read.
         let mut constants: Vec<Expr> = conditions.extract_if(.., |e| e.is_constant()).collect();
         tree.take_inner(&mut |e| e.is_constant(), &mut constants);
-        let restrictions = rewrite::restrictions(&self.subqueries, &conditions);
+        let restrictions = rewrite::restrictions(&self.queries.planned, &conditions);
         conditions.extend(restrictions);
         let plan = self.subtree(tree, &mut conditions, 0)?;
         constants.append(&mut conditions);
@@ -503,7 +503,7 @@ impl Planner<'_> {
             Tree::Leaf(i) => Ok(self.leaf(i, conditions, bound, &access::Wanted::none())?.0),
             Tree::Join { left_outer: true, left, right, mut on, .. } => {
                 let (left_slots, right_slots) = (left.slots(self), right.slots(self));
-                let mut on_left = take_within(&self.subqueries, conditions, left_slots | bound);
+                let mut on_left = take_within(&self.queries.planned, conditions, left_slots | bound);
                 let left = self.subtree(*left, &mut on_left, bound)?;
                 let left = filtered(left, on_left);
                 let bound = bound | left_slots;
@@ -560,17 +560,17 @@ impl Planner<'_> {
         let (anti, right, mut on) = match operand {
             Tree::Probe { anti, first: None, right, on, .. } => (anti, *right, on),
             operand => {
-                let mut mine = take_within(&self.subqueries, conditions, bound | slots);
+                let mut mine = take_within(&self.queries.planned, conditions, bound | slots);
                 classes.drop_implied(&mut mine, slots);
                 return Ok(match (left, operand) {
                     (left, Tree::Probe { right, first: Some(values), mut on, .. }) => {
                         let input = filtered(self.subtree(*right, &mut on, 0)?, on);
                         let input = Plan::Distinct { input: Box::new(input), values };
-                        let hash = hash_pairs(&self.subqueries, &mine, slots, bound);
+                        let hash = hash_pairs(&self.queries.planned, &mine, slots, bound);
                         match left {
                             None => filtered(input, mine),
                             Some(left) => {
-                                let inside = take_within(&self.subqueries, &mut mine, slots);
+                                let inside = take_within(&self.queries.planned, &mut mine, slots);
                                 join(left, filtered(input, inside), all_of(mine), hash, None, Kind::Inner)
                             }
                         }
@@ -594,7 +594,7 @@ impl Planner<'_> {
     fn flatten(&self, tree: Tree, out: &mut Vec<Tree>, conditions: &mut Vec<Expr>, straight: &mut Vec<(u64, u64)>) {
         match tree {
             Tree::Join { left_outer: false, straight: here, left, right, on } => {
-                if here || self.straight {
+                if here || self.request.straight {
                     straight.push((left.slots(self), right.slots(self)));
                 }
                 conditions.extend(on);
@@ -621,10 +621,10 @@ impl Planner<'_> {
             };
             if !looks_up {
                 let hash = match self.may_hash(i) {
-                    true => hash_pairs(&self.subqueries, on, own, bound),
+                    true => hash_pairs(&self.queries.planned, on, own, bound),
                     false => Vec::new(),
                 };
-                let mut inside = take_within(&self.subqueries, on, own);
+                let mut inside = take_within(&self.queries.planned, on, own);
                 let (plan, _) = self.leaf(i, &mut inside, 0, &access::Wanted::none())?;
                 return Ok((filtered(plan, inside), hash));
             }
@@ -632,11 +632,11 @@ impl Planner<'_> {
         let hash = match operand {
             Tree::Leaf(_) => Vec::new(),
             _ if method == Some(Method::Loop) || operand.needs(self) != 0 => Vec::new(),
-            _ => hash_pairs(&self.subqueries, on, own, bound),
+            _ => hash_pairs(&self.queries.planned, on, own, bound),
         };
-        let mut inside = take_within(&self.subqueries, on, own);
+        let mut inside = take_within(&self.queries.planned, on, own);
         if hash.is_empty() {
-            inside.extend(take_within(&self.subqueries, on, own | bound));
+            inside.extend(take_within(&self.queries.planned, on, own | bound));
             let plan = self.subtree(operand, &mut inside, bound)?;
             return Ok((filtered(plan, inside), hash));
         }
@@ -688,8 +688,8 @@ impl Planner<'_> {
         if table.virtual_rows.is_some() {
             if super::is_information_schema(&table.schema) {
                 match &table.name[..] {
-                    "PROCESSLIST" => self.notes.push((ER_WARN_DEPRECATED_SYNTAX, PROCESSLIST_DEPRECATED)),
-                    "PROFILING" => self.notes.push((ER_WARN_DEPRECATED_SYNTAX, PROFILING_DEPRECATED)),
+                    "PROCESSLIST" => self.warnings.notes.push((ER_WARN_DEPRECATED_SYNTAX, PROCESSLIST_DEPRECATED)),
+                    "PROFILING" => self.warnings.notes.push((ER_WARN_DEPRECATED_SYNTAX, PROFILING_DEPRECATED)),
                     _ => {}
                 }
             }
@@ -719,14 +719,14 @@ impl Planner<'_> {
         }
         let mut filtered = 1.0;
         for (e, used) in conditions.iter().zip(&choice.used) {
-            if !used && slots_of(&self.subqueries, e) & !(bound | 1 << slot) == 0 {
+            if !used && slots_of(&self.queries.planned, e) & !(bound | 1 << slot) == 0 {
                 filtered *= self.selectivity(e)?;
             }
         }
         // As MySQL: no less than one row of the table, and hardly less than one of those that are read.
         let all = self.sample(&table)?.as_ref().as_ref().map_or(1.0, |s| s.rows.max(1) as f64);
         filtered = filtered.max(1.0 / all).max(FEWEST / choice.rows.max(FEWEST));
-        let Source { name: alias, named, .. } = &self.blocks.last().expect("inside a query block").sources[i];
+        let Source { name: alias, named, .. } = &self.scope.blocks.last().expect("inside a query block").sources[i];
         let (alias, view) = (alias.clone(), named.filter(|n| *n != table.id));
         let mut consumed = choice.consumed.iter();
         let implied = conditions.extract_if(.., |_| *consumed.next().expect("one for each condition")).collect();

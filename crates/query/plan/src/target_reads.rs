@@ -12,7 +12,7 @@ use types::codes::*;
 use types::{Result, err};
 
 /// A view that the statement itself names.
-pub(super) struct NamedView {
+pub struct NamedView {
     table: Arc<Table>,
     alias: String,
     /// How many derived tables of the statement it stands in.
@@ -24,8 +24,8 @@ pub(super) struct NamedView {
 impl Planner<'_> {
     pub(super) fn note_view(&mut self, table: &Arc<Table>, alias: &str) {
         let (table, alias) = (table.clone(), alias.to_string());
-        let outermost = self.blocks.len() == 1;
-        self.named_views.push(NamedView { table, alias, derived: self.derived_depth, outermost });
+        let outermost = self.scope.blocks.len() == 1;
+        self.uses.named_views.push(NamedView { table, alias, derived: self.scope.derived_depth, outermost });
     }
 
     /// A subquery must not read the table of the source that is written. Errors 1093, and 1443 where either is named by a view.
@@ -49,17 +49,22 @@ impl Planner<'_> {
         let is_beside =
             |v: &NamedView| v.outermost && (verb == "DELETE" || through == Some(v.table.id) && v.alias == name);
         let own = || err!(ER_UPDATE_TABLE_USED, name);
-        let mut views = self.named_views.iter().filter(|v| v.derived == 0 && !is_beside(v));
+        let mut views = self.uses.named_views.iter().filter(|v| v.derived == 0 && !is_beside(v));
         if let Some(view) = views.find(|v| self.view_reads(&v.table, id, v.outermost)) {
             let is_own = through == Some(view.table.id);
             return Err(if is_own { own() } else { err!(ER_VIEW_PREVENT_UPDATE, view.alias, verb, name) });
         }
-        let kept = |at: usize| at < first || self.kept_subqueries.iter().any(|range| range.contains(&at));
-        let mut planned = self.subqueries.iter().enumerate().filter(|(at, _)| !kept(*at));
+        let kept = |at: usize| at < first || self.queries.kept.iter().any(|range| range.contains(&at));
+        let mut planned = self.queries.planned.iter().enumerate().filter(|(at, _)| !kept(*at));
         let read = planned.find_map(|(_, q)| read_of(&q.plan, id)).map(|scan| (scan.view, &scan.alias));
-        let mut aside = self.aside.iter().filter(|(at, _)| !kept(*at)).flat_map(|(_, aside)| &aside.block.sources);
-        let mut of_aside = || aside.find(|s| s.table.as_ref().is_some_and(|t| t.id == id));
-        let Some((read_through, alias)) = read.or_else(|| of_aside().map(|s| (s.view_named(), &s.name))) else {
+        let mut candidate = self
+            .queries
+            .candidates
+            .iter()
+            .filter(|(at, _)| !kept(*at))
+            .flat_map(|(_, candidate)| &candidate.block.sources);
+        let mut of_candidate = || candidate.find(|s| s.table.as_ref().is_some_and(|t| t.id == id));
+        let Some((read_through, alias)) = read.or_else(|| of_candidate().map(|s| (s.view_named(), &s.name))) else {
             return Ok(());
         };
         if through == read_through {

@@ -9,16 +9,16 @@ use types::{CollationId, DataType, Result, TypeKind};
 impl Planner<'_> {
     pub(super) fn user_variable(&mut self, name: Name) -> Expr {
         let parsed = self.parsed;
-        self.unsteady = true;
+        self.found.unsteady = true;
         let name = parsed.name(name).to_ascii_lowercase();
-        let from_file = self.file_variables.iter().find(|(n, _)| *n == name);
+        let from_file = self.parameters.file_variables.iter().find(|(n, _)| *n == name);
         let ty = from_file.map_or_else(|| self.env.user_variable(&name).1, |(_, ty)| *ty);
         Expr::new(Node::UserVariable(name), variable_type(ty))
     }
 
     pub(super) fn assign_user_variable(&mut self, name: Name, value: ExprId) -> Result<Expr> {
         let parsed = self.parsed;
-        self.unsteady = true;
+        self.found.unsteady = true;
         let e = self.expr(value)?;
         // Variables have integers of one size.
         let kind = if e.ty.kind.is_integer() { TypeKind::BigInt } else { e.ty.kind };
@@ -38,13 +38,16 @@ impl Planner<'_> {
             None => parsed.name(name).to_string(),
         };
         let (_, ty) = self.env.system_variable(global, &name)?;
-        self.notes.extend(self.env.deprecated_variable(&name).map(|text| (ER_WARN_DEPRECATED_SYNTAX, text)));
+        self.warnings.notes.extend(self.env.deprecated_variable(&name).map(|text| (ER_WARN_DEPRECATED_SYNTAX, text)));
         let tag = match global {
             None => "",
             Some(true) => "global",
             Some(false) => "session",
         };
-        let args = vec![string(name.into_bytes(), self.literal_collation), string(tag.into(), self.literal_collation)];
+        let args = vec![
+            string(name.into_bytes(), self.settings.literal_collation),
+            string(tag.into(), self.settings.literal_collation),
+        ];
         Ok(Expr::new(Node::Call(functions::system_variable(), args), ty))
     }
 }

@@ -7,7 +7,7 @@ use super::join_view::not_inserted;
 use super::names::{Block, Source, SourceColumn};
 use super::node::QueryPlan;
 use super::pushdown::Definition;
-use super::semijoin::Aside;
+use super::semijoin::Candidate;
 use super::tables::{StarColumn, Tree};
 use crate::table_use::{ColumnUse, RoutineUse, TableUse, ViewRight};
 use catalog::{CheckOption, Table, Version, View, ViewAlgorithm};
@@ -46,7 +46,7 @@ pub struct Merged {
 /// What is left of a planner of a view's query when it has done its part.
 struct Taken {
     rights: Vec<ViewRight>,
-    foreseen: Vec<super::constant::Foreseen>,
+    evaluated: Vec<super::constant::Constant>,
     unsteady: bool,
     constants: i64,
     tables: Vec<TableUse>,
@@ -138,7 +138,7 @@ impl Planner<'_> {
         }
         let first = self.first_plan();
         let written = self.writes_view(table, &alias);
-        let (plan, aside) = self.view_plan(table, Some(&alias), written)?;
+        let (plan, candidate) = self.view_plan(table, Some(&alias), written)?;
         let column = |(c, (meta, e)): (&catalog::Column, (&crate::ColumnMeta, &Expr))| SourceColumn {
             name: c.name.clone(),
             data_type: e.ty,
@@ -153,7 +153,7 @@ impl Planner<'_> {
         source.schema.clone_from(&table.schema);
         source.named = Some(table.id);
         source.view = Some(table.name.clone());
-        let (tree, star) = self.take_in(plan, aside, source)?;
+        let (tree, star) = self.take_in(plan, candidate, source)?;
         let origin = self.origin(first, Definition::View(table.clone()));
         self.note_origin(&tree, origin, false);
         Ok((tree, star))
@@ -191,11 +191,11 @@ impl Planner<'_> {
         let parsed = parsed_query(view)?;
         let Some((select, factor)) = plain_select(&parsed, through) else { return Ok(None) };
         self.deeper(table)?;
-        let outer = self.merged_view;
-        self.merged_view = outer.or(Some(table.id));
+        let outer = self.scope.merged_view;
+        self.scope.merged_view = outer.or(Some(table.id));
         let result = self.merge(table, view, &parsed, (select, factor), (through, slot));
-        self.merged_view = outer;
-        self.view_depth -= 1;
+        self.scope.merged_view = outer;
+        self.scope.view_depth -= 1;
         result.map_err(|e| invalid(table, e))
     }
 
@@ -219,16 +219,16 @@ impl Planner<'_> {
         };
         let own = |name: &String| under.columns.iter().any(|c| c.name.eq_ignore_ascii_case(name));
         let columns = parsed.exprs().iter().filter_map(mentioned).filter(own).collect();
-        self.rights.push(ViewRight {
+        self.uses.rights.push(ViewRight {
             columns,
-            as_view: self.merged_view,
+            as_view: self.scope.merged_view,
             ..right(table, view, &under.schema, &under.name)
         });
         let inner = match &under.view {
             Some(_) => {
-                let first = self.rights.len();
+                let first = self.uses.rights.len();
                 let inner = self.merged(&under, through, slot);
-                self.rights[first..].iter_mut().for_each(|r| enclose(r, table, view));
+                self.uses.rights[first..].iter_mut().for_each(|r| enclose(r, table, view));
                 match inner? {
                     Some(inner) => inner,
                     None => return Ok(None),
@@ -262,22 +262,22 @@ impl Planner<'_> {
         }
         let own = match select.filter {
             Some(id) => {
-                self.grow(self.height + parsed.height())?;
+                self.grow(self.budget.height + parsed.height())?;
                 let alias = factor.alias.map_or(name, |a| parsed.name(a));
                 let mut source = self.merged_source(&inner, &under, slot, alias);
                 source.filter = None;
                 let mut planner = Planner::new(parsed, Version::base(self.version), &mut *self.env, &[]);
-                planner.view_depth = self.view_depth;
-                planner.calls_routines = self.calls_routines;
-                planner.routine_schema = Some(table.schema.clone());
-                planner.subqueries = std::mem::take(&mut self.subqueries);
+                planner.scope.view_depth = self.scope.view_depth;
+                planner.uses.calls_routines = self.uses.calls_routines;
+                planner.scope.routine_schema = Some(table.schema.clone());
+                planner.queries.planned = std::mem::take(&mut self.queries.planned);
                 let mut block = Block::default();
                 block.sources.push(source);
                 // The slots before it are those of the tables around the view.
                 block.shapes.resize_with(slot, || Shape::Tuple(0));
                 block.shapes.push(Shape::Row(inner.base.clone()));
-                planner.blocks.push(block);
-                planner.constants = self.constants;
+                planner.scope.blocks.push(block);
+                planner.constants.numbered = self.constants.numbered;
                 let condition = planner.condition(id, "where clause");
                 let taken = planner.taken();
                 self.take_read(taken, table, view);
@@ -308,11 +308,11 @@ impl Planner<'_> {
         }
         let parsed = parsed_query(view)?;
         self.deeper(table)?;
-        let outer = self.merged_view;
-        self.merged_view = outer.or(Some(table.id));
+        let outer = self.scope.merged_view;
+        self.scope.merged_view = outer.or(Some(table.id));
         let result = self.insert_into_join(table, view, &parsed, names);
-        self.merged_view = outer;
-        self.view_depth -= 1;
+        self.scope.merged_view = outer;
+        self.scope.view_depth -= 1;
         result.map_err(|e| invalid(table, e))
     }
 
@@ -354,18 +354,18 @@ impl Planner<'_> {
             }
             // As far as rights go, rows are inserted into all.
             let theirs = columns.iter().filter(|(_, o, _)| *o == alias).map(|(_, _, column)| column.to_string());
-            self.rights.push(ViewRight {
+            self.uses.rights.push(ViewRight {
                 columns: theirs.collect(),
-                as_view: self.merged_view,
+                as_view: self.scope.merged_view,
                 ..right(table, view, &under.schema, &under.name)
             });
         }
         let Some(under) = found.filter(|under| !under.is_virtual()) else { return Ok(None) };
         columns.retain(|(_, o, _)| *o == of);
-        let first = self.rights.len();
-        self.rights.push(ViewRight {
+        let first = self.uses.rights.len();
+        self.uses.rights.push(ViewRight {
             columns: columns.iter().map(|(_, _, column)| column.to_string()).collect(),
-            as_view: self.merged_view,
+            as_view: self.scope.merged_view,
             ..right(table, view, &under.schema, &under.name)
         });
         let inner = match &under.view {
@@ -384,7 +384,7 @@ impl Planner<'_> {
                         }
                     }
                 };
-                self.rights[first..].iter_mut().for_each(|r| enclose(r, table, view));
+                self.uses.rights[first..].iter_mut().for_each(|r| enclose(r, table, view));
                 match inner {
                     Some(inner) => inner,
                     None => return Ok(None),
@@ -413,96 +413,97 @@ impl Planner<'_> {
         table: &Arc<Table>,
         alias: Option<&str>,
         written: bool,
-    ) -> Result<(QueryPlan, Option<Box<Aside>>)> {
+    ) -> Result<(QueryPlan, Option<Box<Candidate>>)> {
         let merges = alias.is_some_and(|alias| self.merges(alias)) || written;
         let view = table.view.clone().expect("a view");
         let parsed = parsed_query(&view)?;
         let Statement::Query(id) = parsed.statement else { return Err(invalid(table, err!(ER_PARSE_ERROR))) };
         self.deeper(table)?;
         // It may be merged into what reads it.
-        self.grow(self.height + parsed.height())?;
+        self.grow(self.budget.height + parsed.height())?;
         let mut inner = Planner::new(&parsed, Version::base(self.version), &mut *self.env, &[]);
-        inner.view_depth = self.view_depth;
-        inner.calls_routines = self.calls_routines;
-        inner.routine_schema = Some(table.schema.clone());
-        inner.constants = self.constants;
-        inner.subqueries = std::mem::take(&mut self.subqueries);
-        inner.merges = self.merges || written;
-        (inner.blocks_planned, inner.blocks_anew) = (self.blocks_planned, self.blocks_anew);
-        (inner.height, inner.height_max) = (self.height, self.height_max);
+        inner.scope.view_depth = self.scope.view_depth;
+        inner.uses.calls_routines = self.uses.calls_routines;
+        inner.scope.routine_schema = Some(table.schema.clone());
+        inner.constants.numbered = self.constants.numbered;
+        inner.queries.planned = std::mem::take(&mut self.queries.planned);
+        inner.request.merges = self.request.merges || written;
+        (inner.budget.blocks_planned, inner.budget.blocks_anew) = (self.budget.blocks_planned, self.budget.blocks_anew);
+        (inner.budget.height, inner.budget.height_max) = (self.budget.height, self.budget.height_max);
         let is_select = matches!(parsed[id].body, QueryBody::Select(_));
         // Index hints name their indexes by numbers that the view's text gave them.
         let hinted = |t: &TableRef| matches!(t, TableRef::Table(factor) if !factor.index_hints.is_empty());
         let plain = is_select && !parsed.table_refs().iter().any(hinted);
-        inner.merging = merges && plain && view.algorithm != ViewAlgorithm::TempTable;
-        let pushed = if is_select { self.pushed.take() } else { None };
+        inner.request.merging = merges && plain && view.algorithm != ViewAlgorithm::TempTable;
+        let pushed = if is_select { self.request.pushed.take() } else { None };
         let pushes = pushed.is_some();
-        inner.pushed = pushed;
+        inner.request.pushed = pushed;
         let plan = inner.query(id, true);
         if pushes {
-            self.pushed = inner.pushed.take();
+            self.request.pushed = inner.request.pushed.take();
         }
-        let mut aside = inner.captured.take();
-        if let Some(aside) = &mut aside {
-            aside.block.hints = None;
-            aside.block.sources.iter_mut().for_each(|s| s.block = None);
+        let mut candidate = inner.request.candidate.take();
+        if let Some(candidate) = &mut candidate {
+            candidate.block.hints = None;
+            candidate.block.sources.iter_mut().for_each(|s| s.block = None);
         }
-        (self.blocks_planned, self.blocks_anew) = (inner.blocks_planned, inner.blocks_anew);
-        self.height = inner.height;
+        (self.budget.blocks_planned, self.budget.blocks_anew) = (inner.budget.blocks_planned, inner.budget.blocks_anew);
+        self.budget.height = inner.budget.height;
         let taken = inner.taken();
         self.take_read(taken, table, &view);
-        self.view_depth -= 1;
+        self.scope.view_depth -= 1;
         let plan = plan.map_err(|e| invalid(table, e))?;
         match plan.outputs.len() == table.columns.len() {
-            true => Ok((plan, aside)),
+            true => Ok((plan, candidate)),
             false => Err(invalid(table, err!(ER_VIEW_WRONG_LIST))),
         }
     }
 
     /// What was planned for the query of a view, or for its condition, and is the statement's.
     fn taken(mut self) -> Taken {
-        let (rights, foreseen) = (std::mem::take(&mut self.rights), std::mem::take(&mut self.foreseen));
-        let (unsteady, constants) = (self.unsteady, self.constants);
-        let named_tables = self.named_tables;
-        let routines = std::mem::take(&mut self.routines);
+        let (rights, evaluated) =
+            (std::mem::take(&mut self.uses.rights), std::mem::take(&mut self.constants.evaluated));
+        let (unsteady, constants) = (self.found.unsteady, self.constants.numbered);
+        let named_tables = self.uses.named_tables;
+        let routines = std::mem::take(&mut self.uses.routines);
         let (tables, subqueries) = self.collected();
-        Taken { rights, foreseen, unsteady, constants, tables, named_tables, subqueries, routines }
+        Taken { rights, evaluated, unsteady, constants, tables, named_tables, subqueries, routines }
     }
 
     /// Takes over what was planned for a view: all that it does with its tables is to read them.
     fn take_read(&mut self, taken: Taken, table: &Table, view: &View) {
-        self.constants = taken.constants;
-        self.named_tables += taken.named_tables;
-        self.foreseen.extend(taken.foreseen);
-        self.unsteady |= taken.unsteady;
-        self.subqueries = taken.subqueries;
+        self.constants.numbered = taken.constants;
+        self.uses.named_tables += taken.named_tables;
+        self.constants.evaluated.extend(taken.evaluated);
+        self.found.unsteady |= taken.unsteady;
+        self.queries.planned = taken.subqueries;
         for routine in taken.routines {
-            if !self.routines.contains(&routine) {
-                self.routines.push(routine);
+            if !self.uses.routines.contains(&routine) {
+                self.uses.routines.push(routine);
             }
         }
         for mut inner in taken.rights {
             enclose(&mut inner, table, view);
-            self.rights.push(ViewRight { read: true, as_view: None, ..inner });
+            self.uses.rights.push(ViewRight { read: true, as_view: None, ..inner });
         }
         for t in taken.tables {
             if t.read {
                 let right = right(table, view, &t.schema, &t.table);
-                self.rights.push(ViewRight { read: true, columns: t.columns.read.clone(), ..right });
+                self.uses.rights.push(ViewRight { read: true, columns: t.columns.read.clone(), ..right });
             }
             // Who reads the view needs a right on the view alone.
-            if let Some(own) = self.tables.iter_mut().find(|n| n.id == t.id) {
+            if let Some(own) = self.uses.tables.iter_mut().find(|n| n.id == t.id) {
                 own.by_routine |= t.by_routine;
                 own.carried |= t.by_routine && t.carried;
             } else {
-                self.tables.push(TableUse { read: false, lock: false, columns: ColumnUse::default(), ..t });
+                self.uses.tables.push(TableUse { read: false, lock: false, columns: ColumnUse::default(), ..t });
             }
         }
     }
 
     fn deeper(&mut self, table: &Table) -> Result<()> {
-        self.view_depth += 1;
-        match self.view_depth > DEPTH_MAX {
+        self.scope.view_depth += 1;
+        match self.scope.view_depth > DEPTH_MAX {
             true => Err(err!(ER_VIEW_RECURSIVE, table.schema, table.name)),
             false => Ok(()),
         }

@@ -145,7 +145,7 @@ impl Planner<'_> {
         if depth == 0 || self.is_own_name(written)? {
             return Ok(());
         }
-        let block = &self.blocks[self.blocks.len() - 1 - depth as usize];
+        let block = &self.scope.blocks[self.scope.blocks.len() - 1 - depth as usize];
         let name = block.sources.iter().find(|s| s.slot == slot as usize).map_or(String::new(), |s| {
             let schema = if s.schema.is_empty() { String::new() } else { format!("{}.", s.schema) };
             format!("{schema}{}.{}", s.name, s.columns[column as usize].name)
@@ -288,9 +288,9 @@ impl Planner<'_> {
             Ast::GroupConcat(_) => return Err(unsupported("group_concat as window function")),
             _ => {}
         }
-        self.over = true;
+        self.request.over = true;
         let e = self.expr(id);
-        self.over = false;
+        self.request.over = false;
         match e?.node {
             Node::Aggregate(call) if call.kind != AggregateKind::Any => Ok(WindowFunc::Aggregate(call)),
             _ => Err(unsupported("this function as window function")),

@@ -63,7 +63,7 @@ impl Rows {
                 Plan::Scan(scan) => {
                     let input = placed(&t.table, scan_of(scan, false));
                     let input = if update && !t.collect { Box::new(CountRefused { input }) } else { input };
-                    super::gate::filter(input, condition)
+                    super::one_time_filter::filter(input, condition)
                 }
                 input => super::build::build(Plan::Filter { input: Box::new(input), condition }, false),
             },
@@ -495,7 +495,7 @@ impl UpdateStatement {
         let UpdateStatement { table, rows, ignore, assigner, writer } = self;
         let how = Strictness::new(run, *ignore, false);
         run.evaluation.strict.set(!how.lenient);
-        run.foresee()?;
+        run.evaluate_constants()?;
         let (mut matched, mut changed) = (0u64, 0u64);
         {
             let _within = run.within(table);
@@ -598,7 +598,7 @@ impl DeleteStatement {
     pub fn execute(&mut self, run: &Run<'_>) -> Result<Outcome> {
         let mut deleted = 0;
         run.evaluation.strict.set(run.evaluation.sql_mode.is_strict() && !self.ignore);
-        run.foresee()?;
+        run.evaluate_constants()?;
         self.rows.open(run)?;
         let DeleteStatement { rows, ignore, rules, writer } = self;
         {

@@ -6,7 +6,7 @@ use engine::{Isolation, LockMode, Read, Transaction, Wait};
 use expr::compare::CmpOp;
 use expr::{Evaluation, Execution, Expr, Frame, Scope, StoredCall};
 use observe::Counter;
-use plan::constant::Foreseen;
+use plan::constant::Constant;
 use std::cell::{Cell, RefCell, RefMut};
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,7 +45,7 @@ pub struct Run<'x> {
     pub env: RefCell<&'x mut dyn Env>,
     pub subqueries: &'x [RefCell<subquery::Subquery>],
     /// Constant conditions that are asked first.
-    pub foreseen: &'x [Foreseen],
+    pub constants: &'x [Constant],
     /// An INSERT, UPDATE or DELETE.
     pub writes: bool,
     pub plain_reads: PlainReads,
@@ -139,7 +139,7 @@ impl<'x> Run<'x> {
             is_beside: Cell::new(false),
             env: RefCell::new(env),
             subqueries,
-            foreseen: &[],
+            constants: &[],
             writes: false,
             plain_reads: PlainReads::Query,
             found_rows: Cell::new(None),
@@ -158,12 +158,12 @@ impl<'x> Run<'x> {
 
     /// Asks the constants that MySQL asks while it plans: their warnings and errors come also where no row does.
     #[inline]
-    pub fn foresee(&self) -> Result<()> {
-        if self.foreseen.is_empty() { Ok(()) } else { self.ask(self.foreseen.iter()) }
+    pub fn evaluate_constants(&self) -> Result<()> {
+        if self.constants.is_empty() { Ok(()) } else { self.ask(self.constants.iter()) }
     }
 
     #[cold]
-    pub fn ask<'f>(&self, constants: impl Iterator<Item = &'f Foreseen>) -> Result<()> {
+    pub fn ask<'f>(&self, constants: impl Iterator<Item = &'f Constant>) -> Result<()> {
         let frame = Frame::new(Vec::new(), Vec::new());
         for constant in constants {
             // Not as a condition: only what one is asks whether it is true.

@@ -1,5 +1,10 @@
 //! INSERT, INSERT IGNORE, REPLACE, INSERT ... ON DUPLICATE KEY UPDATE, from rows or a query.
 
+mod auto_increment;
+
+pub(crate) use auto_increment::observe;
+pub(super) use auto_increment::{auto_increment, number};
+
 use super::beside::{row_savepoint, undo_row};
 use super::change::{Assigner, info};
 use super::rules::{RuleSet, is_ignorable};
@@ -111,9 +116,6 @@ pub(super) struct Progress {
     inserted: bool,
 }
 
-/// Most AUTO_INCREMENT values that are reserved at a time.
-const BATCH_MAX: u64 = 65_535;
-
 impl InsertStatement {
     pub fn new(i: node::Insert) -> InsertStatement {
         let mut given = vec![None; i.table.columns.len()];
@@ -174,7 +176,7 @@ impl InsertStatement {
         if self.view.is_some() {
             run.target_view.borrow_mut().clone_from(&self.view);
         }
-        run.foresee()?;
+        run.evaluate_constants()?;
         // What meets a duplicate locks it: to change it, or to rest on it.
         let changes = self.replace || self.on_duplicate.is_some();
         let mode = if changes { LockMode::Exclusive } else { LockMode::Shared };
@@ -530,38 +532,9 @@ impl InsertStatement {
                     continue;
                 }
                 if self.replace {
-                    let at = Scope::new(&self.frame, None);
-                    if let Some(visible) = &self.visible
-                        && visible.eval_bool(run, at)? != Some(true)
-                    {
-                        return Err(err!(ER_REPLACE_INACCESSIBLE_ROWS));
-                    }
-                    let slot = &self.frame.slots[0];
-                    // With no other key that may be in the way it is an update, which changes nothing here; engines but InnoDB do not
-                    // look, and say that they did.
-                    let last = table.engine.is_transactional() && !table.indexes[index + 1..].iter().any(|i| i.unique);
-                    let bound = self.rules.as_ref().is_some_and(|r| r.has_children() || r.fires_at_delete());
-                    let mut whole = Vec::new();
-                    if last
-                        && !bound
-                        && slot.key == self.writer.key
-                        && long::inside(&run.tx.borrow(), table, &slot.bytes, &mut whole)? == self.writer.row
-                    {
-                        p.affected += 1;
-                        p.copied += 1;
+                    if self.replace_conflict(table, index, p, run)? {
                         return Ok(());
                     }
-                    p.duplicates += 1;
-                    if let Some(rules) = &self.rules {
-                        rules.before_delete(&slot.bytes, run)?;
-                    }
-                    let mut tx = run.tx.borrow_mut();
-                    self.writer.delete(table, &mut tx, &slot.key, &slot.bytes).map_err(Refused::locked)?;
-                    drop(tx);
-                    if let Some(rules) = &mut self.rules {
-                        rules.deleted(&slot.bytes, run)?;
-                    }
-                    p.affected += 1;
                     continue;
                 }
                 p.give_back();
@@ -573,6 +546,43 @@ impl InsertStatement {
             run.warn(e.code, e.message);
             return Ok(());
         }
+    }
+
+    /// REPLACE: takes away the row that is in the way, in slot 0. True: it is as the new one, and stays. Error 3059.
+    fn replace_conflict(&mut self, table: &Table, index: usize, p: &mut Progress, run: &Run<'_>) -> Result<bool> {
+        let at = Scope::new(&self.frame, None);
+        if let Some(visible) = &self.visible
+            && visible.eval_bool(run, at)? != Some(true)
+        {
+            return Err(err!(ER_REPLACE_INACCESSIBLE_ROWS));
+        }
+        let slot = &self.frame.slots[0];
+        // With no other key that may be in the way it is an update, which changes nothing here; engines but InnoDB do not
+        // look, and say that they did.
+        let last = table.engine.is_transactional() && !table.indexes[index + 1..].iter().any(|i| i.unique);
+        let bound = self.rules.as_ref().is_some_and(|r| r.has_children() || r.fires_at_delete());
+        let mut whole = Vec::new();
+        if last
+            && !bound
+            && slot.key == self.writer.key
+            && long::inside(&run.tx.borrow(), table, &slot.bytes, &mut whole)? == self.writer.row
+        {
+            p.affected += 1;
+            p.copied += 1;
+            return Ok(true);
+        }
+        p.duplicates += 1;
+        if let Some(rules) = &self.rules {
+            rules.before_delete(&slot.bytes, run)?;
+        }
+        let mut tx = run.tx.borrow_mut();
+        self.writer.delete(table, &mut tx, &slot.key, &slot.bytes).map_err(Refused::locked)?;
+        drop(tx);
+        if let Some(rules) = &mut self.rules {
+            rules.deleted(&slot.bytes, run)?;
+        }
+        p.affected += 1;
+        Ok(false)
     }
 
     /// Gives the encoded row the AUTO_INCREMENT value behind those of the rows that are like it in the index's parts before. Error 1467.
@@ -915,98 +925,4 @@ pub(super) fn absent<'v>(table: &'v Table, i: usize, p: &mut Progress, run: &Run
         return Ok(store::placeholder(&c.data_type));
     }
     store::default_value(c, p.how, run)
-}
-
-/// The value of the AUTO_INCREMENT column: generated for NULL and 0, else the given one.
-pub(super) fn auto_increment<'v>(
-    table: &Table,
-    v: Value<'v>,
-    ty: &DataType,
-    i: usize,
-    p: &mut Progress,
-    run: &Run<'_>,
-) -> Result<Value<'v>> {
-    let v = store::store_nullable(v, ty, &table.columns[i], p.row, p.how, run)?;
-    number(table, v, i, p, run)
-}
-
-/// As [`next_or_given`]; a column that was declared NULL keeps its NULL, with a number that is used up.
-fn number<'v>(table: &Table, v: Value<'v>, i: usize, p: &mut Progress, run: &Run<'_>) -> Result<Value<'v>> {
-    let stays_null = v.is_null() && table.columns[i].data_type.nullable;
-    let number = next_or_given(table, v, i, p, run)?;
-    Ok(if stays_null { Value::Null } else { number })
-}
-
-/// The value of the AUTO_INCREMENT column for a row: generated for NULL and 0, else the one given, as the column holds it.
-fn next_or_given<'v>(table: &Table, v: Value<'v>, i: usize, p: &mut Progress, run: &Run<'_>) -> Result<Value<'v>> {
-    let c = &table.columns[i];
-    let counter = table.auto_increment.as_ref().expect("an AUTO_INCREMENT column has a counter");
-    if p.has_reserved {
-        p.rows = p.rows.saturating_sub(1);
-    }
-    if !v.is_null() {
-        let number = v.to_i64();
-        let zero = if c.data_type.unsigned { v.to_u64() == 0 } else { number == 0 };
-        if !zero || run.evaluation.sql_mode.has(SqlMode::NO_AUTO_VALUE_ON_ZERO) {
-            let given = number;
-            let number = v.to_u64();
-            let (_, max) = c.data_type.integer_bounds();
-            p.given = if (c.data_type.unsigned || given > 0) && number <= max { number } else { 0 };
-            p.last_value = if c.data_type.unsigned { number } else { given as u64 };
-            return Ok(v);
-        }
-    }
-    if p.reserved.1 == 0 {
-        let given = if p.generated_any { 0 } else { run.env.borrow_mut().take_insert_id() };
-        p.generated_any = true;
-        if given != 0 {
-            p.given = given;
-            p.reserved = (given, 1, 1);
-            // The rows behind it take portions as if this were one.
-            p.has_reserved = true;
-        }
-    }
-    if p.reserved.1 == 0 && table.counts_in_groups() {
-        p.counts_in_group = true;
-        return Ok(if c.data_type.unsigned { Value::UInt(0) } else { Value::Int(0) });
-    }
-    if p.reserved.1 == 0 && !table.engine.is_transactional() {
-        // Nobody else writes the table: what no row has is handed out again.
-        let (step, offset) = run.env.borrow().auto_increment_step();
-        let (_, max) = c.data_type.integer_bounds();
-        let last = (!run.evaluation.sql_mode.is_strict()).then_some(max);
-        p.reserved = (counter.peek(step, offset, max).or(last).ok_or_else(|| err!(ER_AUTOINC_READ_FAILED))?, 1, step);
-        p.counts_on_write = true;
-    }
-    if p.reserved.1 == 0 {
-        let env = run.env.borrow();
-        let (step, offset) = env.auto_increment_step();
-        let (_, max) = c.data_type.integer_bounds();
-        let wanted = if p.rows > 0 { p.rows } else { p.batch };
-        p.has_reserved = true;
-        p.batch = (p.batch * 2).min(BATCH_MAX);
-        let first = counter.reserve(env.engine(), wanted, step, offset, max).map_err(error::engine)?;
-        p.reserved = (first.ok_or_else(|| err!(ER_AUTOINC_READ_FAILED))?, wanted, step);
-    }
-    if p.reserved.0 > c.data_type.integer_bounds().1 {
-        return Err(err!(ER_AUTOINC_READ_FAILED));
-    }
-    let value = p.reserved.0;
-    p.reserved = (value.saturating_add(p.reserved.2), p.reserved.1 - 1, p.reserved.2);
-    p.generated = value;
-    p.last_value = value;
-    Ok(if c.data_type.unsigned { Value::UInt(value) } else { Value::Int(value as i64) })
-}
-
-/// The AUTO_INCREMENT column of some row has `value` now.
-pub(crate) fn observe(table: &Table, value: u64, run: &Run<'_>) -> Result<()> {
-    if table.counts_in_groups() {
-        return Ok(());
-    }
-    let counter = table.auto_increment.as_ref().expect("an AUTO_INCREMENT column has a counter");
-    let column = table.columns.iter().find(|c| c.auto_increment).expect("the counter's column");
-    let (_, max) = column.data_type.integer_bounds();
-    // Where values are handed out again it tells the greatest one from its being used up.
-    let max = if table.engine.is_transactional() { max } else { max.saturating_add(1) };
-    counter.observe(run.env.borrow().engine(), value, max).map_err(error::engine)
 }

@@ -160,7 +160,7 @@ impl UpdateManyStatement {
     pub fn execute(&mut self, run: &Run<'_>) -> Result<Outcome> {
         let how = Strictness::new(run, self.ignore, false);
         run.evaluation.strict.set(!how.lenient);
-        run.foresee()?;
+        run.evaluate_constants()?;
         self.root.forget();
         self.targets.iter_mut().for_each(|t| {
             t.named.clear();
@@ -320,7 +320,7 @@ impl DeleteManyStatement {
     pub fn execute(&mut self, run: &Run<'_>) -> Result<Outcome> {
         let DeleteManyStatement { root, frame, targets, ignore, writer } = self;
         run.evaluation.strict.set(run.evaluation.sql_mode.is_strict() && !*ignore);
-        run.foresee()?;
+        run.evaluate_constants()?;
         root.forget();
         targets.iter_mut().for_each(|(.., named)| named.clear());
         root.open(run, frame, None)?;

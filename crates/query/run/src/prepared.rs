@@ -15,7 +15,7 @@ use expr::{Frame, Scope};
 use plan::parameter::Parameter;
 use plan::stack::{HEIGHT_MAX, stack_bytes, with_stack};
 use plan::{ColumnMeta, RoutineUse, TableUse, ViewRight};
-use plan::{Planner, constant::Foreseen, figures::Figures, node::Body};
+use plan::{Planner, constant::Constant, figures::Figures, node::Body};
 use sql::ast::{self, OnDuplicate, Parsed, QueryId};
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ pub struct Prepared {
     /// Parameters that are compared with a column of a date or time, with its type and name.
     column_params: Vec<(usize, DataType, String)>,
     /// Constants of all its queries that are asked before any row is read.
-    foreseen: Vec<Foreseen>,
+    constants: Vec<Constant>,
     /// Parameters beside columns in conditions, for whose values' warnings MySQL waits for no row.
     asked: Vec<Expr>,
     /// Those that PREPARE asked, by number.
@@ -142,11 +142,11 @@ impl Prepared {
             let plan = || {
                 let mut planner = Planner::new(stmt, version, &mut *env, params);
                 planner.make_room_for(height);
-                planner.calls_routines = true;
-                planner.row_by_row = row_by_row;
+                planner.uses.calls_routines = true;
+                planner.settings.row_by_row = row_by_row;
                 match body(&mut planner) {
                     Err(_) if planner.lacks_room() => Err(Again::Taller(planner.height().max(2 * height))),
-                    Err(_) if planner.wants_row_by_row => Err(Again::RowByRow),
+                    Err(_) if planner.found.wants_row_by_row => Err(Again::RowByRow),
                     body => Ok(body.and_then(|body| Prepared::finish(stmt, version, planner, body, room))),
                 }
             };
@@ -167,7 +167,7 @@ impl Prepared {
     /// A part of a stored program, or a statement whose expressions' values are wanted. Errors as [`Prepared::new`].
     pub fn in_program(stmt: &Parsed, version: &Arc<Version>, env: &mut dyn Env, form: &Form) -> Result<Prepared> {
         Prepared::plan(stmt, version, env, &form.params, &|planner| {
-            planner.locals = Arc::clone(&form.locals);
+            planner.settings.locals = Arc::clone(&form.locals);
             match &form.values {
                 Some(values) => planner.wanted_values(values),
                 None => planner.statement(),
@@ -182,20 +182,20 @@ impl Prepared {
         body: Body,
         room: usize,
     ) -> Result<Prepared> {
-        let notes = std::mem::take(&mut planner.notes);
-        let temporal_params = std::mem::take(&mut planner.temporal_params);
-        let (stores, tells_parts) = (planner.stores, planner.tells_parts);
-        let mut foreseen = std::mem::take(&mut planner.foreseen);
-        let asked = std::mem::take(&mut planner.asked_params);
-        foreseen.sort_by_key(|constant| !constant.early);
-        let column_params = std::mem::take(&mut planner.column_params);
-        let parameters = std::mem::take(&mut planner.parameters).into();
-        let literal_collation = planner.literal_collation;
+        let notes = std::mem::take(&mut planner.warnings.notes);
+        let temporal_params = std::mem::take(&mut planner.parameters.temporal);
+        let (stores, tells_parts) = (planner.parameters.stores, planner.parameters.tells_parts);
+        let mut constants = std::mem::take(&mut planner.constants.evaluated);
+        let asked = std::mem::take(&mut planner.parameters.asked);
+        constants.sort_by_key(|constant| !constant.early);
+        let column_params = std::mem::take(&mut planner.parameters.beside_columns);
+        let parameters = std::mem::take(&mut planner.parameters.known).into();
+        let literal_collation = planner.settings.literal_collation;
         let hint_warnings = planner.hint_warnings();
-        let rights = std::mem::take(&mut planner.rights);
-        let routines = std::mem::take(&mut planner.routines);
-        let values_matter = planner.values_matter.get();
-        let named = planner.named_tables;
+        let rights = std::mem::take(&mut planner.uses.rights);
+        let routines = std::mem::take(&mut planner.uses.routines);
+        let values_matter = planner.parameters.values_matter.get();
+        let named = planner.uses.named_tables;
         let (tables, plans) = planner.finish();
         let mut outline = body.print();
         for (i, q) in plans.iter().enumerate().filter(|(_, q)| !q.absorbed) {
@@ -218,7 +218,7 @@ impl Prepared {
             && notes.is_empty()
             && temporal_params.is_empty()
             && column_params.is_empty()
-            && foreseen.is_empty();
+            && constants.is_empty();
         Ok(Prepared {
             catalog_version: version.number,
             param_count: stmt.param_count as usize,
@@ -240,7 +240,7 @@ impl Prepared {
             temporal_params,
             stores,
             column_params,
-            foreseen,
+            constants,
             asked,
             known: Vec::new(),
             tells_parts,
@@ -336,7 +336,7 @@ impl Prepared {
         env: &'x mut dyn Env,
     ) -> Result<Run<'x>> {
         let mut run = Run::new(tx, env, params, &self.subqueries);
-        run.foreseen = &self.foreseen;
+        run.constants = &self.constants;
         run.evaluation.reads_nothing = true;
         if !self.begins_plainly {
             self.begin(&run, params)?;
@@ -528,7 +528,7 @@ impl Prepared {
             run.set_beside(beside);
         }
         (run.writes, run.plain_reads) = (self.writes, self.plain_reads);
-        run.foreseen = &self.foreseen;
+        run.constants = &self.constants;
         run.evaluation.reads_nothing = self.uses == Uses::Nothing;
         self.figures.count_joins();
         let begun = if self.begins_plainly && !self.has_untold { Ok(()) } else { self.begin(&run, params) };
@@ -555,7 +555,7 @@ impl Prepared {
     fn clear(&mut self) {
         self.statement = Statement::new(Body::Do(Vec::new()));
         self.subqueries.clear();
-        self.foreseen.clear();
+        self.constants.clear();
         self.asked.clear();
     }
 
@@ -566,13 +566,13 @@ impl Prepared {
 
     /// Asks those constants that MySQL asks at PREPARE: what there is to say of them is said now, and not again by any execution.
     /// Nothing is read. Errors: theirs.
-    pub fn foresee(&mut self, tx: &mut Transaction, env: &mut dyn Env) -> Result<()> {
+    pub fn evaluate_constants(&mut self, tx: &mut Transaction, env: &mut dyn Env) -> Result<()> {
         // How strict a statement is that changes rows it knows when it runs.
-        if self.writes || !self.foreseen.iter().any(Foreseen::at_prepare) {
+        if self.writes || !self.constants.iter().any(Constant::at_prepare) {
             return Ok(());
         }
         let run = Run::new(tx, env, &[], &self.subqueries);
-        with_stack(self.room, || run.ask(self.foreseen.iter().filter(|f| f.at_prepare())))?;
+        with_stack(self.room, || run.ask(self.constants.iter().filter(|f| f.at_prepare())))?;
         self.known = run.evaluation.scratch.once.take();
         Ok(())
     }
@@ -607,7 +607,7 @@ impl Prepared {
         run.evaluation.scratch.once.borrow_mut().extend(self.known.iter().cloned());
         // Those that change rows ask once they know how strict they are.
         if !self.writes {
-            run.foresee()?;
+            run.evaluate_constants()?;
         }
         if self.has_untold { run.ask_for_parameters(&self.asked) } else { Ok(()) }
     }

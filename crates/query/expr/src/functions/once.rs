@@ -1,4 +1,4 @@
-//! Constants that are computed once an execution, when they are first asked: by a row, or by [`crate::run::Run::foresee`] before
+//! Constants that are computed once an execution, when they are first asked: by a row, or by the execution before
 //! any row is read. The planner wraps them (`plan::constant`) and gives each a number of its own.
 
 use super::{Args, Function, Rule, f};

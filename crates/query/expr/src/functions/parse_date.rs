@@ -37,6 +37,7 @@ pub fn parts_of(format: &[u8]) -> Parts {
     parts
 }
 
+/// What a text has said so far: as many fields as there are kinds of directives.
 #[derive(Default)]
 struct Fields {
     year: u32,

@@ -96,12 +96,14 @@ impl Planner<'_> {
             Some(given) if given.kind != TypeKind::Null || !given.nullable => *given,
             _ => *like,
         };
-        if let Some(known) = self.parameters.get_mut(n) {
+        if let Some(known) = self.parameters.known.get_mut(n) {
             *known = Parameter { data_type: told, place: like.kind, takes, otherwise: Otherwise::Null };
         }
         // A document arrives as its text.
         let ty = match told.kind {
-            TypeKind::Json => DataType { nullable: told.nullable, ..parameter::text_type(self.literal_collation) },
+            TypeKind::Json => {
+                DataType { nullable: told.nullable, ..parameter::text_type(self.settings.literal_collation) }
+            }
             _ => told,
         };
         Expr::new(Node::Param(n), ty)
@@ -109,7 +111,7 @@ impl Planner<'_> {
 
     /// A parameter of which nothing is known.
     pub(crate) fn text_parameter(&self) -> DataType {
-        parameter::text_type(self.literal_collation)
+        parameter::text_type(self.settings.literal_collation)
     }
 
     /// Operands of one type: that of the first one that has one, else `otherwise`.
@@ -126,7 +128,7 @@ impl Planner<'_> {
             known.push(if self.is_open(*id) { None } else { Some(self.operand(*id)?) });
         }
         let first = known.iter().flatten().next();
-        let like = first.map_or(*otherwise, |e| parameter::widest(&e.ty, self.literal_collation));
+        let like = first.map_or(*otherwise, |e| parameter::widest(&e.ty, self.settings.literal_collation));
         let takes = if first.is_some() { takes } else { Takes::Own };
         let pairs = ids.iter().zip(known);
         pairs.map(|(id, e)| e.map_or_else(|| self.expr_for(*id, &like, takes), Ok)).collect()
@@ -136,7 +138,7 @@ impl Planner<'_> {
     pub(crate) fn note_parameters<'e>(&mut self, among: impl IntoIterator<Item = &'e Expr>, otherwise: Otherwise) {
         for e in among {
             if let Node::Param(n) = e.node
-                && let Some(known) = self.parameters.get_mut(n)
+                && let Some(known) = self.parameters.known.get_mut(n)
             {
                 known.otherwise = otherwise;
             }

@@ -51,7 +51,7 @@ impl Planner<'_> {
         let order = self.order_of_select(query, &outputs, &keys, having.as_ref())?;
         self.block().allow(Windows::Refused, false);
         self.block().alias_rule = AliasRule::Never;
-        self.clause = "field list";
+        self.scope.clause = "field list";
         let limit = self.limit(query.limit)?;
 
         let is = self.traits(query, select, &outputs, &keys, having.as_ref(), &order);
@@ -114,7 +114,7 @@ impl Planner<'_> {
                     if alias.is_some() {
                         listed.aliases.push((name.clone(), e.clone()));
                     }
-                    let e = if self.routines.is_empty() { e } else { named(e, &name) };
+                    let e = if self.uses.routines.is_empty() { e } else { named(e, &name) };
                     listed.add(self.meta(&name, &e), e);
                 }
             }
@@ -152,9 +152,9 @@ impl Planner<'_> {
     fn where_clause(&mut self, select: &Select) -> Result<Vec<Expr>> {
         let mut conditions = Vec::new();
         if let Some(f) = select.filter {
-            self.puts_aside = true;
+            self.request.takes_candidates = true;
             let e = self.condition(f, "where clause");
-            self.puts_aside = false;
+            self.request.takes_candidates = false;
             let e = e?;
             if e.has_aggregate() {
                 return Err(err!(ER_INVALID_GROUP_FUNC_USE));
@@ -169,7 +169,7 @@ impl Planner<'_> {
     /// GROUP BY: names are columns first, then aliases and positions. Error 1056.
     fn group_by(&mut self, select: &Select, outputs: &[Expr]) -> Result<Vec<Expr>> {
         let mut keys: Vec<Expr> = Vec::new();
-        self.clause = "group statement";
+        self.scope.clause = "group statement";
         self.block().alias_rule = AliasRule::Last;
         for id in &select.group {
             let e = match self.position(*id, outputs)? {
@@ -237,10 +237,10 @@ impl Planner<'_> {
 
     fn note_deprecated(&mut self, select: &Select) {
         if select.options.calc_found_rows {
-            self.notes.push((ER_WARN_DEPRECATED_SYNTAX, FOUND_ROWS_DEPRECATED));
+            self.warnings.notes.push((ER_WARN_DEPRECATED_SYNTAX, FOUND_ROWS_DEPRECATED));
         }
         if select.options.no_cache {
-            self.notes.push((
+            self.warnings.notes.push((
                 ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT,
                 "'SQL_NO_CACHE' is deprecated and will be removed in a future release.",
             ));
@@ -251,7 +251,7 @@ impl Planner<'_> {
     /// expressions are read as their own queries say. Errors 3568, 3569.
     pub(crate) fn locking(&mut self, clauses: &[ast::Locking]) -> Result<()> {
         let parsed = self.parsed;
-        self.unsteady |= !clauses.is_empty();
+        self.found.unsteady |= !clauses.is_empty();
         for clause in clauses {
             let mode = if clause.exclusive { LockMode::Exclusive } else { LockMode::Shared };
             let wait = match clause.wait {
@@ -283,7 +283,7 @@ impl Planner<'_> {
                 named.extend(sources[at].named);
                 lock(sources, at, read, &mut locked);
             }
-            for t in &mut self.tables {
+            for t in &mut self.uses.tables {
                 t.lock |= locked.contains(&t.id);
                 t.for_update |= clause.exclusive && (locked.contains(&t.id) || named.contains(&t.id));
             }

@@ -50,7 +50,7 @@ impl Planner<'_> {
 
     /// The rows of FROM that WHERE lets through, and whether they come in the order that is asked for.
     fn joined_rows(&mut self, tree: Tree, mut conditions: Vec<Expr>, s: &Bound) -> Result<(Plan, bool)> {
-        let told = s.is.grouped.then(|| self.told(&tree, &conditions));
+        let dependencies = s.is.grouped.then(|| self.dependencies(&tree, &conditions));
         let extreme = if s.keys.is_empty() && !s.is.asked { only_extreme(s) } else { None };
         if let Some((column, _)) = &extreme
             && column.ty.nullable
@@ -71,12 +71,12 @@ impl Planner<'_> {
             Wanted { keys, limited: s.top().is_some(), ..Wanted::none() }
         };
         wanted.skips = !s.distinct && s.keys.is_empty() && !s.is.windowed;
-        self.straight = s.is.straight;
+        self.request.straight = s.is.straight;
         let joined = self.join_plan(tree, conditions, &wanted);
-        self.straight = false;
+        self.request.straight = false;
         let (mut plan, ordered) = joined?;
-        if let Some(told) = &told {
-            self.check_grouping(told, &s.keys, &s.outputs, s.having.as_ref(), &s.order)?;
+        if let Some(dependencies) = &dependencies {
+            self.check_grouping(dependencies, &s.keys, &s.outputs, s.having.as_ref(), &s.order)?;
         }
         if ordered && extreme.is_some() {
             // The first row has it.

@@ -61,13 +61,13 @@ struct Surroundings<'s> {
     /// INSERT ... SELECT ... ON DUPLICATE KEY UPDATE asks for the columns of its tables.
     exports: bool,
     /// Its tables may become tables of a join around: it is the subquery of IN or EXISTS.
-    captures: bool,
+    is_candidate: bool,
     /// It may be merged into the query around.
     merging: bool,
     /// Conditions of the query around.
     pushed: Option<&'s mut Pushed>,
     /// Subqueries before this one that may become part of a join.
-    first_aside: usize,
+    first_candidate: usize,
 }
 
 impl Planner<'_> {
@@ -77,25 +77,30 @@ impl Planner<'_> {
         select: &Select,
         exports: Option<Exports>,
     ) -> Result<QueryPlan> {
-        let captures = std::mem::take(&mut self.captures);
-        let puts_aside = std::mem::take(&mut self.puts_aside);
-        let merging = std::mem::take(&mut self.merging);
-        let inner_side = std::mem::take(&mut self.inner_side);
-        let hints = self.hints.as_ref().and_then(|h| h.block_at(Some(select.start)));
+        let is_candidate = std::mem::take(&mut self.request.is_candidate);
+        let takes_candidates = std::mem::take(&mut self.request.takes_candidates);
+        let merging = std::mem::take(&mut self.request.merging);
+        let inner_side = std::mem::take(&mut self.scope.inner_side);
+        let hints = self.settings.hints.as_ref().and_then(|h| h.block_at(Some(select.start)));
         let sums_alone = select.group.is_empty() || select.rollup;
-        self.blocks.push(Block { hints, sums_alone, rolls_up: select.rollup, ..Block::default() });
-        let clause = std::mem::replace(&mut self.clause, "field list");
-        let first_aside = self.aside.len();
-        let mut pushed = self.pushed.take();
-        let around =
-            Surroundings { exports: exports.is_some(), captures, merging, pushed: pushed.as_mut(), first_aside };
+        self.scope.blocks.push(Block { hints, sums_alone, rolls_up: select.rollup, ..Block::default() });
+        let clause = std::mem::replace(&mut self.scope.clause, "field list");
+        let first_candidate = self.queries.candidates.len();
+        let mut pushed = self.request.pushed.take();
+        let around = Surroundings {
+            exports: exports.is_some(),
+            is_candidate,
+            merging,
+            pushed: pushed.as_mut(),
+            first_candidate,
+        };
         let result = self.select_in_block(query, select, around);
-        self.pushed = pushed;
-        self.inner_side = inner_side;
-        self.aside.truncate(first_aside);
-        self.puts_aside = puts_aside;
-        self.clause = clause;
-        self.blocks.pop();
+        self.request.pushed = pushed;
+        self.scope.inner_side = inner_side;
+        self.queries.candidates.truncate(first_candidate);
+        self.request.takes_candidates = takes_candidates;
+        self.scope.clause = clause;
+        self.scope.blocks.pop();
         result
     }
 

@@ -58,7 +58,7 @@ impl Planner<'_> {
         let rows_in_order = !s.is.grouped && !s.distinct && !s.is.windowed && !s.order.is_empty();
         let ordered = s.top().is_some() && rows_in_order;
         let tree = s.tree.take();
-        s.tree = self.join_subqueries(tree, &mut s.conditions, around.first_aside, ordered)?;
+        s.tree = self.join_subqueries(tree, &mut s.conditions, around.first_candidate, ordered)?;
         Ok(())
     }
 
@@ -80,10 +80,10 @@ impl Planner<'_> {
                 }
             }
         }
-        if around.captures
+        if around.is_candidate
             && let Some(tree) = s.tree.take()
         {
-            match self.put_aside(tree, std::mem::take(&mut s.conditions), &s.outputs) {
+            match self.make_candidate(tree, std::mem::take(&mut s.conditions), &s.outputs) {
                 Ok(()) => return HandedOn::Gone { outputs: s.outputs, columns: s.columns },
                 Err((tree, conditions)) => (s.tree, s.conditions) = (Some(tree), conditions),
             }
@@ -103,6 +103,6 @@ impl Planner<'_> {
             exports.merged.push((name.clone(), Expr::column(2, outputs.len(), e.ty)));
             outputs.push(e.clone());
         }
-        self.exports = Some(exports);
+        self.request.exports = Some(exports);
     }
 }

@@ -150,28 +150,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
                 self.locals[*local as usize] = Value::Null;
                 Ok(Next::On)
             }
-            Op::SetCase { local, value } => {
-                self.host.clear_conditions();
-                self.ready(*value, compiled, None)?;
-                let (value, ty) = self.value(*value)?;
-                let local = *local as usize;
-                if self.plans.types[local].data_type != ty {
-                    // What compares it is planned for its type.
-                    let mut types = self.plans.types.to_vec();
-                    types[local] = LocalType::plain(ty);
-                    self.plans.types = types.into();
-                    let readers = |part: &Parsed| {
-                        part.exprs().iter().any(|e| matches!(e, Expr::Local(l) if *l as usize == local))
-                    };
-                    for (plan, part) in self.plans.plans.iter_mut().zip(&compiled.program().parts) {
-                        if readers(part) {
-                            *plan = None;
-                        }
-                    }
-                }
-                self.locals[local] = value;
-                Ok(Next::On)
-            }
+            Op::SetCase { local, value } => self.set_case(compiled, *local as usize, *value),
             Op::Run(part) => self.statement(compiled, *part).map(|()| Next::On),
             Op::Jump(to) => {
                 // A loop without a statement ends on KILL, too.
@@ -215,30 +194,55 @@ impl<'h, H: Host> Interpreter<'h, H> {
                 None => Err(err!(ER_SP_CURSOR_NOT_OPEN)),
             },
             Op::Fetch { cursor, into } => self.fetch(compiled, *cursor, into).map(|()| Next::On),
-            Op::EndHandler { exit } => {
-                let done = self.active.pop().expect("a handler's statement runs");
-                if *self.host.conditions() == done.conditions {
-                    // What was handled is over.
-                    self.host.clear_conditions();
-                }
-                let handler = &compiled.program().handlers[done.handler as usize];
-                self.handlers.truncate(handler.handlers as usize);
-                Ok(match exit {
-                    Some(to) => {
-                        self.cursors.truncate(handler.cursors as usize);
-                        Next::To(*to)
-                    }
-                    None => {
-                        self.handlers.extend(done.saved);
-                        Next::To(done.resume)
-                    }
-                })
-            }
+            Op::EndHandler { exit } => Ok(self.end_handler(compiled, *exit)),
             Op::Return(part) => {
                 let called = self.called.clone();
                 let column = called.as_ref().map(|c| &c.returns).or(compiled.returns.as_ref());
                 self.returned = Some(self.stored_value(compiled, *part, column.expect("only functions return"))?);
                 Ok(Next::End)
+            }
+        }
+    }
+
+    /// The operand of CASE, which its WHENs are compared with.
+    fn set_case(&mut self, compiled: &Arc<Compiled>, local: usize, part: PartId) -> Result<Next> {
+        self.host.clear_conditions();
+        self.ready(part, compiled, None)?;
+        let (value, ty) = self.value(part)?;
+        if self.plans.types[local].data_type != ty {
+            // What compares it is planned for its type.
+            let mut types = self.plans.types.to_vec();
+            types[local] = LocalType::plain(ty);
+            self.plans.types = types.into();
+            let readers =
+                |part: &Parsed| part.exprs().iter().any(|e| matches!(e, Expr::Local(l) if *l as usize == local));
+            for (plan, part) in self.plans.plans.iter_mut().zip(&compiled.program().parts) {
+                if readers(part) {
+                    *plan = None;
+                }
+            }
+        }
+        self.locals[local] = value;
+        Ok(Next::On)
+    }
+
+    /// The end of a handler's statement: where the program goes on. `exit`: the end of its block, of an EXIT handler.
+    fn end_handler(&mut self, compiled: &Arc<Compiled>, exit: Option<Place>) -> Next {
+        let done = self.active.pop().expect("a handler's statement runs");
+        if *self.host.conditions() == done.conditions {
+            // What was handled is over.
+            self.host.clear_conditions();
+        }
+        let handler = &compiled.program().handlers[done.handler as usize];
+        self.handlers.truncate(handler.handlers as usize);
+        match exit {
+            Some(to) => {
+                self.cursors.truncate(handler.cursors as usize);
+                Next::To(to)
+            }
+            None => {
+                self.handlers.extend(done.saved);
+                Next::To(done.resume)
             }
         }
     }

@@ -18,16 +18,16 @@ pub fn filter(input: Box<dyn Op>, condition: Expr) -> Box<dyn Op> {
         Some(condition) => Box::new(FilterOp { input, condition }),
         None => input,
     };
-    if constants.is_empty() { input } else { Box::new(GateOp { input, constants, is_open: false }) }
+    if constants.is_empty() { input } else { Box::new(OneTimeFilterOp { input, constants, is_open: false }) }
 }
 
-struct GateOp {
+struct OneTimeFilterOp {
     input: Box<dyn Op>,
     constants: Vec<Expr>,
     is_open: bool,
 }
 
-impl Op for GateOp {
+impl Op for OneTimeFilterOp {
     fn open(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()> {
         self.is_open = false;
         for condition in &self.constants {
