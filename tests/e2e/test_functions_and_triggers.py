@@ -4,6 +4,7 @@ statement and the tables that its functions use."""
 import shutil
 import threading
 
+import pymysql
 import pytest
 
 from harness import code_of, rows, run, value, wait_until
@@ -119,7 +120,7 @@ DUMPED = ["CREATE TABLE t (a INT PRIMARY KEY, b VARCHAR(40), c INT AS (a + 1) ST
           "CREATE TRIGGER first BEFORE INSERT ON t FOR EACH ROW PRECEDES second SET NEW.b = CONCAT(NEW.b, ' 1')",
           "CREATE TRIGGER noted AFTER UPDATE ON t FOR EACH ROW BEGIN IF NEW.a <> OLD.a THEN INSERT INTO log VALUES (CONCAT(OLD.a, '->', NEW.a)); END IF; END",
           "SET sql_mode = 'ANSI_QUOTES'", "CREATE FUNCTION quoted() RETURNS VARCHAR(10) NO SQL RETURN 'x'", "SET sql_mode = DEFAULT",
-          "CREATE VIEW v AS SELECT a, twice(a) AS d, finds(a) AS r FROM t", "INSERT INTO t (a, b) VALUES (1, 'one')"]
+          "CREATE VIEW v AS SELECT a, twice(a) AS doubled, finds(a) AS r FROM t", "INSERT INTO t (a, b) VALUES (1, 'one')"]
 
 
 @pytest.mark.skipif(not shutil.which("mariadb-dump"), reason="no mariadb-dump")
@@ -130,9 +131,40 @@ def test_dumps_with_routines_and_triggers_load_again(start):
     words = ["--skip-comments", "--routines", "--triggers"]
     definitions = client(server, "mariadb-dump", *words, "--no-data", "d")
     assert definitions.count(b"TRIGGER") >= 3 and definitions.count(b" FUNCTION ") >= 3 and definitions.count(b"PROCEDURE `") >= 1
-    client(server, "mariadb", "e", text=definitions)
+    client(server, "mariadb", "--comments", "e", text=definitions)
     again = client(server, "mariadb-dump", *words, "--no-data", "e")
     assert again.splitlines() == definitions.replace(b"`d`", b"`e`").splitlines()
     run("USE e", "CALL adds(5, @n)", on=connection)
     assert rows(connection, "SELECT a, b, c FROM t") == ((5, "it's 1 2", 6),)
     assert rows(connection, "SELECT * FROM v") == ((5, 10, "it's 1 2"),)
+
+
+def test_who_makes_a_routine_may_call_and_drop_it(start):
+    server = start()
+    root = server.connect()
+    run("CREATE DATABASE d", TRUST, "CREATE USER maker@'%' IDENTIFIED BY 'maker'", "GRANT CREATE ROUTINE ON d.* TO maker@'%'", on=root)
+
+    def of_maker():
+        return pymysql.connect(host=server.host, port=server.port, user="maker", password="maker", database="d", autocommit=True)
+
+    with of_maker() as maker:
+        run("CREATE FUNCTION f(x INT) RETURNS INT RETURN x + 1", "CREATE PROCEDURE p() SELECT f(1)", on=maker)
+        assert rows(maker, "CALL p()") == ((2,),)
+        own = [row[0] for row in rows(maker, "SHOW GRANTS")]
+        assert "GRANT EXECUTE, ALTER ROUTINE ON PROCEDURE `d`.`p` TO `maker`@`%`" in own
+        assert "GRANT EXECUTE, ALTER ROUTINE ON FUNCTION `d`.`f` TO `maker`@`%`" in own
+    run("CREATE FUNCTION d.others() RETURNS INT RETURN 1", on=root)
+    server.kill()
+    server.start()
+    root = server.connect()
+    with of_maker() as maker:
+        assert value(maker, "SELECT f(2)") == 3
+        assert code_of(maker, "SELECT others()") == 1370
+        assert code_of(maker, "DROP FUNCTION others") == 1370
+        run("ALTER FUNCTION f COMMENT 'mine'", "DROP FUNCTION f", on=maker)
+        assert not [row for row in rows(maker, "SHOW GRANTS") if "`f`" in row[0]]
+        run("SET GLOBAL automatic_sp_privileges = 0", on=root)
+        run("CREATE FUNCTION f(x INT) RETURNS INT RETURN x + 1", on=maker)
+        assert code_of(maker, "SELECT f(2)") == 1370
+    server.stop()
+    server.assert_sound()

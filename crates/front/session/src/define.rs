@@ -11,6 +11,7 @@ use crate::needs::Action;
 use crate::run::REPLANS_MAX;
 use crate::state::State;
 use crate::variables::{VarId, id};
+use accounts::Privileges;
 use catalog::schema::eq_name;
 use catalog::{Ddl, Index, KeyKind, Pin, Table, TableName, TableSpec, Version};
 use engine::Isolation;
@@ -297,12 +298,19 @@ impl Session {
         refused
     }
 
-    /// Error 1370.
-    pub(crate) fn may_use_program(&self, action: Action, command: &str, schema: &str, name: &str) -> Result<()> {
-        let account = &self.access().account().name;
-        self.need_in(action, schema).map_err(|_| {
-            err!(ER_PROCACCESS_DENIED_ERROR, command, account.user, account.host, format!("{schema}.{name}"))
-        })
+    /// Error 1370 without the privilege on the procedure or function.
+    pub(crate) fn may_use_program(
+        &self,
+        wanted: Privileges,
+        command: &str,
+        (schema, function, name): (&str, bool, &str),
+    ) -> Result<()> {
+        let access = self.access();
+        if access.routine(schema, function, name).has(wanted) {
+            return Ok(());
+        }
+        let account = &access.account().name;
+        Err(err!(ER_PROCACCESS_DENIED_ERROR, command, account.user, account.host, format!("{schema}.{name}")))
     }
 
     /// DROP and ALTER of events and triggers, of which there are none. Errors 1305, 1360, 1539.

@@ -2,14 +2,13 @@
 
 use crate::Server;
 use crate::command::Session;
-use crate::needs::Action;
 use crate::rights::Rights;
 use crate::state::State;
 use crate::variables::{VarId, id};
 use accounts::{Access, Privileges};
 use catalog::RoutineKind;
 use run::Prepared;
-use run::context::{Conditions, Figures, Surroundings};
+use run::context::{Around, Conditions, Figures, Surroundings};
 use run::program::{Compiled, Lent};
 use std::sync::Arc;
 use types::codes::*;
@@ -26,6 +25,8 @@ struct LentRights {
     /// Which routines have put one there.
     changed: Vec<bool>,
     definers: Vec<Access>,
+    /// Routines that their definers may call.
+    allowed: Vec<Arc<Compiled>>,
 }
 
 impl LentRights {
@@ -44,28 +45,29 @@ impl run::program::Rights for LentRights {
         may_execute(self.stack.last().expect("the session's at least"), schema, kind, name)
     }
 
-    fn enter(
-        &mut self,
-        definer: Option<&str>,
-        (schema, kind, name): (&str, RoutineKind, &str),
-    ) -> Result<Option<String>> {
+    fn enter(&mut self, routine: &Arc<Compiled>, table: Option<&str>) -> Result<Option<String>> {
         let own = self.stack.last().expect("the session's at least");
-        let is_own = |definer: &str| own.active_roles().is_empty() && own.account().name.to_string() == definer;
-        let user = match definer.filter(|definer| !is_own(definer)) {
-            None => None,
-            Some(definer) => {
-                let access = self.rights().take_definer(definer)?;
-                let may = may_execute(&access, schema, kind, name);
-                if let Err(denied) = may {
-                    self.definers.push(access);
-                    return Err(denied);
-                }
-                self.stack.push(access);
-                Some(definer.to_string())
+        let is_own = || own.active_roles().is_empty() && is_named(own, &routine.definer);
+        if routine.invoker || is_own() {
+            if let Some(table) = table {
+                own.check_table(Privileges::TRIGGER, &routine.routine.schema, table)?;
             }
-        };
-        self.changed.push(user.is_some());
-        Ok(user)
+            self.changed.push(false);
+            return Ok(None);
+        }
+        let access = self.rights().take_definer(&routine.definer)?;
+        // Once a statement, however often it calls it.
+        if !self.allowed.iter().any(|allowed| Arc::ptr_eq(allowed, routine)) {
+            let name = &routine.routine;
+            if let Err(denied) = may_execute(&access, &name.schema, name.kind, table.unwrap_or(&name.name)) {
+                self.definers.push(access);
+                return Err(denied);
+            }
+            self.allowed.push(Arc::clone(routine));
+        }
+        self.stack.push(access);
+        self.changed.push(true);
+        Ok(Some(routine.definer.clone()))
     }
 
     fn may_touch(&mut self, schema: &str, table: &str, trigger: &Compiled) -> Result<()> {
@@ -97,13 +99,19 @@ impl run::program::Rights for LentRights {
     }
 }
 
+/// Is `user@host` the account's name?
+fn is_named(access: &Access, definer: &str) -> bool {
+    let name = &access.account().name;
+    definer.rsplit_once('@').is_some_and(|(user, host)| user == name.user && host == name.host)
+}
+
 /// May a routine be called, may a trigger of the table `name` fire? Errors 1142, 1370.
 pub(crate) fn may_execute(access: &Access, schema: &str, kind: RoutineKind, name: &str) -> Result<()> {
-    match kind {
+    let function = match kind {
         RoutineKind::Trigger => return access.check_table(Privileges::TRIGGER, schema, name),
-        RoutineKind::Procedure | RoutineKind::Function => {}
-    }
-    if crate::needs::check(access, Action::Execute, Some((schema, ""))).is_ok() {
+        kind => kind == RoutineKind::Function,
+    };
+    if access.routine(schema, function, name).has(Privileges::EXECUTE) {
         return Ok(());
     }
     let account = &access.account().name;
@@ -132,6 +140,7 @@ impl Session {
             stack: vec![access],
             changed: Vec::new(),
             definers: std::mem::take(&mut self.definers),
+            allowed: Vec::new(),
         };
         let plans_max = self.server.globals.load().uint(PROGRAM_CACHE) as usize;
         self.state.lent().begin(version, Box::new(rights), plans_max, self.temporary.generation);
@@ -156,22 +165,33 @@ impl State {
     }
 
     /// See [`expr::Env::surround`].
-    pub(crate) fn exchange_surroundings(&mut self, new: &Surroundings) -> Surroundings {
+    pub(crate) fn take_surroundings(&mut self, new: Around<'_>) -> Surroundings {
         let mut before = Surroundings::default();
-        if let Some(database) = &new.database
-            && *database != self.database
-        {
-            before.database = Some(std::mem::replace(&mut self.database, database.clone()));
+        if self.database.as_deref() != Some(new.schema) {
+            before.database = Some(self.database.replace(new.schema.to_string()));
         }
         let (mode, collation) = (self.sql_mode.0, self.vars.hot().literals);
-        if new.sql_mode.is_some_and(|new| new != mode) || new.collation.is_some_and(|new| new != collation) {
-            self.set_surroundings(new.sql_mode.unwrap_or(mode), new.collation.unwrap_or(collation));
+        if new.sql_mode != mode || new.collation != collation {
+            self.set_surroundings(new.sql_mode, new.collation);
             (before.sql_mode, before.collation) = (Some(mode), Some(collation));
         }
-        if let Some(user) = &new.user {
-            before.user = Some(std::mem::replace(&mut self.current_user, user.clone()));
+        if let Some(user) = new.user {
+            before.user = Some(std::mem::replace(&mut self.current_user, user));
         }
         before
+    }
+
+    /// See [`exec::Env::restore`].
+    pub(crate) fn put_surroundings(&mut self, before: Surroundings) {
+        if let Some(database) = before.database {
+            self.database = database;
+        }
+        if let (Some(mode), Some(collation)) = (before.sql_mode, before.collation) {
+            self.set_surroundings(mode, collation);
+        }
+        if let Some(user) = before.user {
+            self.current_user = user;
+        }
     }
 
     pub(crate) fn exchange_all_conditions(&mut self, others: Conditions) -> Conditions {

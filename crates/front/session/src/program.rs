@@ -2,10 +2,9 @@
 
 use crate::com::kind_of;
 use crate::command::{Done, Session};
-use crate::needs::Action;
 use crate::run::Planned;
 use crate::variables::{VarId, id};
-use accounts::Access;
+use accounts::{Access, Privileges};
 use catalog::RoutineKind;
 use engine::Transaction;
 use protocol::{Capabilities, Output};
@@ -194,7 +193,7 @@ impl Host for Calling<'_> {
 
     fn may_call(&mut self, part: &Parsed, name: ObjectName) -> Result<()> {
         let (schema, name) = self.session.object(part, name)?;
-        self.session.may_use_program(Action::Execute, "execute", &schema, &name)
+        self.session.may_use_program(Privileges::EXECUTE, "execute", (&schema, false, &name))
     }
 
     fn enter(&mut self, part: &Parsed, name: ObjectName) -> Result<Arc<Compiled>> {

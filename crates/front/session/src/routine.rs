@@ -4,6 +4,7 @@ use crate::command::Session;
 use crate::define::text_of;
 use crate::needs::Action;
 use crate::variables::{VarId, id};
+use accounts::Privileges;
 use catalog::RoutineKind;
 use catalog::routine::{Parameter, ParameterMode, Routine, RoutineAccess, RoutineChange};
 use expr::Env;
@@ -136,6 +137,7 @@ impl Session {
                 self.state.warn("Note", ER_SP_ALREADY_EXISTS, e.message);
                 Ok(())
             }
+            Ok(()) => self.change_routine_grants(&schema, create.function, &name, true),
             made => made,
         }
     }
@@ -164,7 +166,7 @@ impl Session {
     /// Errors 1305, 1370.
     pub(crate) fn alter_routine(&mut self, parsed: &Parsed, alter: &AlterRoutine) -> Result<()> {
         let (schema, name) = self.object(parsed, alter.name)?;
-        self.may_use_program(Action::AlterRoutine, "alter routine", &schema, &name)?;
+        self.may_use_program(Privileges::ALTER_ROUTINE, "alter routine", (&schema, alter.function, &name))?;
         let said = &alter.characteristics;
         let change = RoutineChange {
             access: said.access.map(access_of),
@@ -183,8 +185,12 @@ impl Session {
         name: ast::ObjectName,
     ) -> Result<()> {
         let (schema, name) = self.object(parsed, name)?;
-        self.may_use_program(Action::AlterRoutine, "alter routine", &schema, &name)?;
-        match self.define(|ddl| ddl.drop_routine(&schema, kind_of(function), &name)) {
+        self.may_use_program(Privileges::ALTER_ROUTINE, "alter routine", (&schema, function, &name))?;
+        let dropped = self.define(|ddl| ddl.drop_routine(&schema, kind_of(function), &name));
+        if dropped.is_ok() {
+            self.change_routine_grants(&schema, function, &name, false)?;
+        }
+        match dropped {
             Err(e) if if_exists && matches!(e.code, ER_SP_DOES_NOT_EXIST | ER_BAD_DB_ERROR) => {
                 let missing = err!(ER_SP_DOES_NOT_EXIST, kind_of(function).word(), format!("{schema}.{name}"));
                 self.state.warn("Note", ER_SP_DOES_NOT_EXIST, missing.message);

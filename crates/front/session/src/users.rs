@@ -31,7 +31,14 @@ enum Level {
     Global,
     Schema(String),
     Table(String, String),
+    /// Schema, FUNCTION, name.
+    Routine(String, bool, String),
 }
+
+const AUTOMATIC_PRIVILEGES: VarId = id("automatic_sp_privileges");
+/// What can be granted on a routine.
+const ON_ROUTINES: Privileges =
+    Privileges(Privileges::EXECUTE.0 | Privileges::ALTER_ROUTINE.0 | Privileges::GRANT_OPTION.0);
 
 /// The privileges of one GRANT or REVOKE.
 #[derive(Default)]
@@ -69,6 +76,37 @@ impl Session {
         drop(lock);
         self.state.end_gtid(stored.is_ok());
         self.state.track_commit(self.tx.commit_end());
+        stored
+    }
+
+    /// A routine was made or has gone: its creator may call, alter and drop it, or nobody has anything on it any more.
+    pub(crate) fn change_routine_grants(&mut self, schema: &str, function: bool, name: &str, made: bool) -> Result<()> {
+        let wanted = ON_ROUTINES.without(Privileges::GRANT_OPTION);
+        let server = Arc::clone(&self.server);
+        if !server.globals.load().bool(AUTOMATIC_PRIVILEGES) {
+            return Ok(());
+        }
+        let own = self.access().account().name.clone();
+        let directory = server.accounts.directory();
+        let needed = match made {
+            true => !self.access().routine(schema, function, name).has(wanted) && directory.get(&own).is_some(),
+            false => directory.accounts().any(|a| a.routines.iter().any(|g| g.is_on(schema, function, name))),
+        };
+        if !needed {
+            return Ok(());
+        }
+        let lock = server.account_ddl.lock_or_end(Wait::LogFlush).ok_or_else(|| err!(ER_QUERY_INTERRUPTED))?;
+        let mut directory = Directory::clone(&server.accounts.directory());
+        let granted = self.granted();
+        match made {
+            true => _ = directory.change(&own, |a| a.grant_routine(schema, function, name, wanted, &granted)),
+            false => directory.change_all(|account| _ = account.forget_routine(schema, function, name)),
+        }
+        let stored = store_accounts(&server.catalog, &mut self.tx, &directory, |_| Ok(()));
+        if stored.is_ok() || stored.as_ref().is_err_and(|e| e.code == gone().code) {
+            server.accounts.replace(directory);
+        }
+        drop(lock);
         stored
     }
 
@@ -380,23 +418,15 @@ impl Session {
     }
 
     fn level(&self, parsed: &Parsed, level: PrivilegeLevel, object: GrantObject) -> Result<Level> {
-        let kind = match object {
-            GrantObject::Table => None,
-            GrantObject::Procedure => Some("PROCEDURE"),
-            GrantObject::Function => Some("FUNCTION"),
-        };
-        if let Some(kind) = kind {
-            return Err(match level {
-                PrivilegeLevel::Object(routine) => {
-                    let (schema, name) = self.object(parsed, routine)?;
-                    let of_kind = crate::routine::kind_of(kind == "FUNCTION");
-                    match self.server.catalog.current().routine(&schema, of_kind, &name) {
-                        Some(_) => crate::define::unsupported("privileges on routines"),
-                        None => err!(ER_SP_DOES_NOT_EXIST, kind, name),
-                    }
-                }
-                _ => err!(ER_ILLEGAL_GRANT_FOR_TABLE),
-            });
+        if object != GrantObject::Table {
+            let function = object == GrantObject::Function;
+            let PrivilegeLevel::Object(routine) = level else { return Err(err!(ER_ILLEGAL_GRANT_FOR_TABLE)) };
+            let (schema, name) = self.object(parsed, routine)?;
+            let kind = crate::routine::kind_of(function);
+            return match self.server.catalog.current().routine(&schema, kind, &name) {
+                Some(_) => Ok(Level::Routine(schema, function, name)),
+                None => Err(err!(ER_SP_DOES_NOT_EXIST, kind.word(), name)),
+            };
         }
         Ok(match level {
             PrivilegeLevel::Global => Level::Global,
@@ -412,11 +442,11 @@ impl Session {
     }
 
     /// Error 1370.
-    fn may_grant_routine(&self, parsed: &Parsed, routine: ObjectName) -> Result<()> {
+    fn may_grant_routine(&self, parsed: &Parsed, routine: ObjectName, object: GrantObject) -> Result<()> {
         let (schema, name) = self.object(parsed, routine)?;
         let wanted = Privileges(Privileges::EXECUTE.0 | Privileges::GRANT_OPTION.0);
         let account = &self.access().account().name;
-        match self.access().schema(&schema).has(wanted) {
+        match self.access().routine(&schema, object == GrantObject::Function, &name).has(wanted) {
             true => Ok(()),
             false => {
                 Err(err!(ER_PROCACCESS_DENIED_ERROR, "execute", account.user, account.host, format!("{schema}.{name}")))
@@ -430,6 +460,7 @@ impl Session {
             Level::Global => Privileges::GLOBAL,
             Level::Schema(_) => Privileges::SCHEMA,
             Level::Table(..) => Privileges::TABLE,
+            Level::Routine(..) => ON_ROUTINES,
         };
         let mut listed = Listed::default();
         let Listed { set, dynamic, all: everything, columns } = &mut listed;
@@ -517,6 +548,13 @@ impl Session {
                 let missing = missing.without(narrow & access.table_or_columns(schema, table));
                 if missing.is_empty() { Ok(()) } else { Err(access.denied_table(missing, table)) }
             }
+            Level::Routine(schema, function, name) => match access.routine(schema, *function, name).has(wanted) {
+                true => Ok(()),
+                false => {
+                    let account = &access.account().name;
+                    Err(err!(ER_PROCACCESS_DENIED_ERROR, "grant", account.user, account.host, format!("{schema}.{name}")))
+                }
+            },
         }
     }
 
@@ -564,7 +602,7 @@ impl Session {
             return Err(err!(ER_UNSUPPORTED_USE_OF_GRANT_AS));
         }
         if let (PrivilegeLevel::Object(routine), true) = (level, *object != GrantObject::Table) {
-            self.may_grant_routine(parsed, *routine)?;
+            self.may_grant_routine(parsed, *routine, *object)?;
         }
         let level = self.level(parsed, *level, *object)?;
         // GRANT makes no accounts; that there is none is told before that a privilege is out of place.
@@ -608,6 +646,9 @@ impl Session {
                     account.grant_table(schema, table, *set);
                     columns.iter().for_each(|(column, one)| account.grant_column(schema, table, column, *one));
                     account.note_granted(schema, table, &granted);
+                }
+                Level::Routine(schema, function, name) => {
+                    account.grant_routine(schema, *function, name, *set, &granted);
                 }
             });
             changed.ok_or_else(|| err!(ER_CANT_CREATE_USER_WITH_GRANT))?;
@@ -702,7 +743,8 @@ impl Session {
                 directory.change(name, accounts::Account::revoke_everything).ok_or_else(|| err!(ER_REVOKE_GRANTS))
             }
             RevokeWhat::Privileges { object, level: PrivilegeLevel::Object(routine), .. }
-                if *object != GrantObject::Table =>
+                if *object != GrantObject::Table
+                    && self.level(parsed, PrivilegeLevel::Object(*routine), *object).is_err() =>
             {
                 Err(err!(ER_NONEXISTING_PROC_GRANT, name.user, name.host, parsed.name(routine.name)))
             }
@@ -726,6 +768,7 @@ impl Session {
                 let whole = !*all && !self.replays_old_statements();
                 let refusal = match &level {
                     Level::Table(_, table) => err!(ER_NONEXISTING_TABLE_GRANT, name.user, name.host, table),
+                    Level::Routine(_, _, routine) => err!(ER_NONEXISTING_PROC_GRANT, name.user, name.host, routine),
                     _ => err!(ER_NONEXISTING_GRANT, name.user, name.host),
                 };
                 let partly = directory.policy().partial_revokes;
@@ -751,6 +794,9 @@ impl Session {
                     Level::Schema(_) if set.is_empty() => true,
                     Level::Schema(schema) if partly => account.revoke_schema_partly(schema, *set),
                     Level::Schema(schema) => revoke_part(&mut |whole| account.revoke_schema(schema, *set, whole)),
+                    Level::Routine(schema, function, routine) => {
+                        revoke_part(&mut |whole| account.revoke_routine(schema, *function, routine, *set, whole))
+                    }
                     Level::Table(schema, table) => {
                         let of_columns = columns.iter().all(|(column, one)| {
                             revoke_part(&mut |whole| account.revoke_column(schema, table, column, *one, whole))

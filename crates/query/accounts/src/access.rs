@@ -173,6 +173,18 @@ impl Access {
         privileges
     }
 
+    /// Privileges on one procedure or function.
+    pub fn routine(&self, schema: &str, function: bool, name: &str) -> Privileges {
+        let own = self.account.routines.iter().find(|g| g.is_on(schema, function, name));
+        self.schema(schema) | own.map_or(Privileges::NONE, |g| g.privileges)
+    }
+
+    /// Was anything granted on a routine of this name?
+    pub fn has_grant_on_routine(&self, schema: &str, name: &str) -> bool {
+        let named = |function| self.account.routines.iter().any(|g| g.is_on(schema, function, name));
+        named(false) || named(true)
+    }
+
     /// `wanted` on a table, or error 1142.
     #[inline]
     pub fn check_table(&self, wanted: Privileges, schema: &str, table: &str) -> Result<(), SqlError> {
@@ -229,7 +241,9 @@ impl Access {
     pub fn sees_into(&self, schema: &str) -> bool {
         let any = |p: Privileges| !p.without(Privileges::GRANT_OPTION).is_empty();
         let mut tables = self.account.tables.iter().filter(|g| g.schema == schema);
-        tables.any(|g| any(g.privileges) || g.columns.values().any(|on| any(*on)))
+        let mut routines = self.account.routines.iter().filter(|g| g.schema == schema);
+        routines.any(|g| any(g.privileges))
+            || tables.any(|g| any(g.privileges) || g.columns.values().any(|on| any(*on)))
     }
 
     /// Privileges on the table, or on one of its columns at least.
@@ -302,6 +316,7 @@ impl Access {
             || self.account.global.has(Privileges::SHOW_DATABASES)
             || !(self.global_on(schema).without(self.account.global) | self.granted_on(schema)).is_empty()
             || self.account.tables.iter().any(|g| g.schema == schema)
+            || self.account.routines.iter().any(|g| g.schema == schema)
     }
 
     /// Do lists have this table: a privilege that is about tables, or a grant on it?

@@ -1,7 +1,7 @@
 //! The directory as bytes, for whoever keeps them.
 //!
 //! ```text
-//!  "CWAC" | version 1 (4; 3: without who granted; 2: and without restrictions) | accounts 4 | account each
+//!  "CWAC" | version 1 (5; 4: without routines; 3: and without who granted; 2: and without restrictions) | accounts 4 | account each
 //!  account  user | host | plugin 1 | auth string | second auth string | flags 1
 //!           | requirement 1 (3: subject, issuer, cipher) | limits 4 x 4 | lifetime 1 (2: days 2)
 //!           | history 1 (1: count 4) | reuse 1 (1: days 4) | require current 1 (0 default, 1 optional, 2 required)
@@ -9,19 +9,22 @@
 //!           | global 8 | dynamic 4 (name, with grant 1) each | schemas 4 (schema, privileges 8) each
 //!           | restrictions 4 (schema, privileges 8) each
 //!           | tables 4 (schema, table, privileges 8, columns 4 (name, privileges 8) each, granted) each
+//!           | routines 4 (schema, function 1, name, privileges 8, granted) each
 //!           | roles 4 (user, host, admin 1) each | default roles 4 (user, host) each | proxies 4 (user, host, grant 1, granted) each
 //!  granted  by whom | at 8
 //!  string   length 4 | bytes         flags: 1 locked, 2 password expired       integers: little-endian
 //! ```
 
 use crate::directory::{
-    Account, AccountName, Directory, Granted, OldPassword, Plugin, ProxyGrant, SchemaGrant, TableGrant,
+    Account, AccountName, Directory, Granted, OldPassword, Plugin, ProxyGrant, RoutineGrant, SchemaGrant, TableGrant,
 };
 use crate::options::{Lifetime, Limits, LockTime, LoginRules, PasswordRules, Requirement};
 use crate::privilege::Privileges;
 
 const MAGIC: &[u8; 4] = b"CWAC";
-const VERSION: u8 = 4;
+const VERSION: u8 = 5;
+/// Had no grants on routines.
+const WITHOUT_ROUTINES: u8 = 4;
 /// Did not say who had granted.
 const WITHOUT_GRANTORS: u8 = 3;
 /// And had no restrictions.
@@ -44,7 +47,7 @@ impl Directory {
     pub fn from_bytes(bytes: &[u8]) -> Result<Directory, Corrupt> {
         let mut input = Input(bytes);
         let (magic, version) = (input.array()?, input.u8()?);
-        if magic != *MAGIC || !matches!(version, VERSION | WITHOUT_GRANTORS | WITHOUT_RESTRICTIONS) {
+        if magic != *MAGIC || !matches!(version, VERSION | WITHOUT_ROUTINES | WITHOUT_GRANTORS | WITHOUT_RESTRICTIONS) {
             return Err(Corrupt);
         }
         let mut directory = Directory::default();
@@ -152,6 +155,13 @@ impl Out {
                 out.text(column);
                 out.u64(privileges.0);
             });
+            out.granted(&grant.granted);
+        });
+        self.list(account.routines.iter(), |out, grant| {
+            out.text(&grant.schema);
+            out.u8(u8::from(grant.function));
+            out.text(&grant.name);
+            out.u64(grant.privileges.0);
             out.granted(&grant.granted);
         });
         let with_flag = |out: &mut Out, (name, flag): (&AccountName, &bool)| {
@@ -304,6 +314,13 @@ impl<'a> Input<'a> {
             let columns = input.list(|input| Ok((input.text()?, input.privileges()?)))?;
             Ok(TableGrant { schema, table, privileges, columns, granted: input.granted(version)? })
         })?;
+        if version > WITHOUT_ROUTINES {
+            account.routines = self.list(|input| {
+                let (schema, function, name) = (input.text()?, input.flag()?, input.text()?);
+                let (privileges, granted) = (input.privileges()?, input.granted(version)?);
+                Ok(RoutineGrant { schema, function, name, privileges, granted })
+            })?;
+        }
         account.roles = self.list(|input| Ok((input.name()?, input.flag()?)))?;
         account.default_roles = self.list(Input::name)?;
         account.proxies = self.list(|input| {
@@ -384,6 +401,7 @@ mod tests {
         joe.attribute = "{}".to_string();
         joe.grant_schema("db", Privileges::SELECT);
         joe.restrictions.insert("mysql".to_string(), Privileges::INSERT);
+        joe.grant_routine("db", true, "f", Privileges::EXECUTE, &Granted::default());
         joe.grant_table("db", "t", Privileges::UPDATE);
         joe.grant_column("db", "t", "c", Privileges::SELECT);
         joe.roles.insert(AccountName::new("r", "%"), true);

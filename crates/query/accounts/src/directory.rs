@@ -118,6 +118,23 @@ pub struct TableGrant {
     pub granted: Granted,
 }
 
+/// Privileges ON PROCEDURE or FUNCTION schema.name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RoutineGrant {
+    pub schema: String,
+    pub function: bool,
+    /// In any letter case.
+    pub name: String,
+    pub privileges: Privileges,
+    pub granted: Granted,
+}
+
+impl RoutineGrant {
+    pub fn is_on(&self, schema: &str, function: bool, name: &str) -> bool {
+        self.schema == schema && self.function == function && self.name.to_lowercase() == name.to_lowercase()
+    }
+}
+
 /// A password that an account had, or has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OldPassword {
@@ -154,6 +171,7 @@ pub struct Account {
     /// Partial revokes: what of `global` does not count in these schemas.
     pub restrictions: BTreeMap<String, Privileges>,
     pub tables: Vec<TableGrant>,
+    pub routines: Vec<RoutineGrant>,
     /// Roles granted; the value says WITH ADMIN OPTION.
     pub roles: BTreeMap<AccountName, bool>,
     /// What is active after a login.
@@ -186,6 +204,7 @@ impl Account {
             schemas: Vec::new(),
             restrictions: BTreeMap::new(),
             tables: Vec::new(),
+            routines: Vec::new(),
             roles: BTreeMap::new(),
             default_roles: BTreeSet::new(),
             proxies: BTreeMap::new(),

@@ -1,6 +1,6 @@
 //! GRANT, REVOKE and the text of SHOW GRANTS.
 
-use crate::directory::{Account, AccountName, Granted, SchemaGrant, TableGrant};
+use crate::directory::{Account, AccountName, Granted, RoutineGrant, SchemaGrant, TableGrant};
 use crate::privilege::Privileges;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -141,6 +141,54 @@ impl Account {
         true
     }
 
+    /// GRANT ... ON PROCEDURE, or FUNCTION, `schema`.`name`
+    pub fn grant_routine(
+        &mut self,
+        schema: &str,
+        function: bool,
+        name: &str,
+        privileges: Privileges,
+        granted: &Granted,
+    ) {
+        match self.routines.iter_mut().find(|g| g.is_on(schema, function, name)) {
+            Some(grant) => {
+                grant.privileges |= privileges;
+                grant.granted = granted.clone();
+            }
+            None if privileges.is_empty() => {}
+            None => self.routines.push(RoutineGrant {
+                schema: schema.to_string(),
+                function,
+                name: name.to_string(),
+                privileges,
+                granted: granted.clone(),
+            }),
+        }
+    }
+
+    /// REVOKE of the same; false: there is no such grant (error 1403), or with `whole` not of all the privileges.
+    pub fn revoke_routine(
+        &mut self,
+        schema: &str,
+        function: bool,
+        name: &str,
+        privileges: Privileges,
+        whole: bool,
+    ) -> bool {
+        let grant = self.routines.iter_mut().find(|g| g.is_on(schema, function, name));
+        let Some(grant) = grant.filter(|g| !whole || g.privileges.has(privileges)) else { return false };
+        grant.privileges = grant.privileges.without(privileges);
+        self.routines.retain(|g| !g.privileges.is_empty());
+        true
+    }
+
+    /// The routine is gone. True: something was granted on it.
+    pub fn forget_routine(&mut self, schema: &str, function: bool, name: &str) -> bool {
+        let before = self.routines.len();
+        self.routines.retain(|g| !g.is_on(schema, function, name));
+        self.routines.len() < before
+    }
+
     fn forget_empty(&mut self) {
         for grant in &mut self.tables {
             grant.columns.retain(|_, on| !on.is_empty());
@@ -155,6 +203,7 @@ impl Account {
         self.schemas.clear();
         self.restrictions.clear();
         self.tables.clear();
+        self.routines.clear();
     }
 
     /// The rows of SHOW GRANTS.
@@ -183,6 +232,24 @@ impl Account {
         tables.sort_by(|(a, _), (b, _)| a.cmp(b));
         for (on, g) in tables {
             rows.push(grant(g.privileges, Privileges::TABLE, Some(&g.columns), &on, &to));
+        }
+        let mut routines: Vec<(bool, String, Privileges)> = Vec::with_capacity(self.routines.len());
+        for g in &self.routines {
+            let on = format!("{}.{}", quoted(&g.schema), quoted(&g.name.to_lowercase()));
+            routines.push((g.function, on, g.privileges));
+        }
+        routines.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
+        for (function, on, privileges) in routines {
+            let kind = if function { "FUNCTION" } else { "PROCEDURE" };
+            let option = if privileges.has(Privileges::GRANT_OPTION) { " WITH GRANT OPTION" } else { "" };
+            let mut names: Vec<&str> = Vec::new();
+            for (word, one) in [("EXECUTE", Privileges::EXECUTE), ("ALTER ROUTINE", Privileges::ALTER_ROUTINE)] {
+                if privileges.has(one) {
+                    names.push(word);
+                }
+            }
+            let names = if names.is_empty() { "USAGE".to_string() } else { names.join(", ") };
+            rows.push(format!("GRANT {names} ON {kind} {on} {to}{option}"));
         }
         for (name, proxy) in &self.proxies {
             let option = if proxy.with_grant { " WITH GRANT OPTION" } else { "" };

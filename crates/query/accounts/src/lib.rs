@@ -24,7 +24,7 @@ mod usage;
 pub use access::Access;
 pub use codec::Corrupt;
 pub use directory::{
-    Account, AccountName, Directory, Granted, OldPassword, Plugin, ProxyGrant, SchemaGrant, TableGrant,
+    Account, AccountName, Directory, Granted, OldPassword, Plugin, ProxyGrant, RoutineGrant, SchemaGrant, TableGrant,
 };
 pub use grants::quoted_account;
 pub use host::{Client, HostPattern};

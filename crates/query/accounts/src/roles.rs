@@ -66,6 +66,9 @@ impl Account {
                 self.grant_column(&grant.schema, &grant.table, column, *privileges);
             }
         }
+        for g in &role.routines {
+            self.grant_routine(&g.schema, g.function, &g.name, g.privileges, &g.granted);
+        }
         // A right to hand a role on comes with the role that has it.
         for (granted, admin) in &role.roles {
             if *admin {

@@ -27,6 +27,7 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("innodb_table_stats", All(innodb_statistics::tables)),
     ("password_history", All(password_history)),
     ("plugin", All(plugin)),
+    ("procs_priv", All(procs_priv)),
     ("proxies_priv", All(proxies_priv)),
     ("role_edges", All(role_edges)),
     ("servers", All(servers)),
@@ -215,6 +216,31 @@ fn db(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
             let mut row = vec![host(a), text(&grant.schema), name(a)];
             row.extend(OF_SCHEMAS.map(|one| yn(grant.privileges.has(one))));
             out.push(row);
+        }
+    }
+    Ok(())
+}
+
+fn procs_priv(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    const WORDS: [(&str, Privileges); 3] = [
+        ("Execute", Privileges::EXECUTE),
+        ("Alter Routine", Privileges::ALTER_ROUTINE),
+        ("Grant", Privileges::GRANT_OPTION),
+    ];
+    for a in cx.rights.directory.accounts() {
+        for grant in &a.routines {
+            let words = WORDS.iter().filter(|(_, one)| grant.privileges.has(*one)).map(|(word, _)| *word);
+            let [grantor, at] = granted(&grant.granted);
+            out.push(vec![
+                host(a),
+                text(&grant.schema),
+                name(a),
+                text(&grant.name),
+                word(if grant.function { "FUNCTION" } else { "PROCEDURE" }),
+                grantor,
+                text(words.collect::<Vec<_>>().join(",")),
+                at,
+            ]);
         }
     }
     Ok(())

@@ -83,7 +83,7 @@ pub trait Env: plan::Env {
         None
     }
     /// Makes those of a routine the session's. What they were before is given back to [`Env::restore`].
-    fn surround(&mut self, _routine: &Surroundings) -> Surroundings {
+    fn surround(&mut self, _routine: Around<'_>) -> Surroundings {
         Surroundings::default()
     }
     fn restore(&mut self, _before: Surroundings) {}
@@ -101,7 +101,18 @@ pub trait Env: plan::Env {
     fn set_figures(&mut self, _figures: Figures) {}
 }
 
-/// What a routine is planned and run under; `None`: as it is.
+/// What a routine is planned and run under.
+#[derive(Clone, Debug)]
+pub struct Around<'r> {
+    pub schema: &'r str,
+    pub sql_mode: u64,
+    /// `collation_connection`
+    pub collation: types::CollationId,
+    /// CURRENT_USER(): the definer; `None`: as it is.
+    pub user: Option<String>,
+}
+
+/// What a routine has changed of the session's, as it was; `None`: it has not.
 #[derive(Clone, Debug, Default)]
 pub struct Surroundings {
     pub database: Option<Option<String>>,

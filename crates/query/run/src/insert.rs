@@ -1,6 +1,7 @@
 //! INSERT, INSERT IGNORE, REPLACE, INSERT ... ON DUPLICATE KEY UPDATE, from rows or a query.
 
 mod auto_increment;
+mod triggers;
 
 pub(crate) use auto_increment::observe;
 pub(super) use auto_increment::{auto_increment, number};
@@ -843,29 +844,6 @@ fn finish<'v>(
     Ok(true)
 }
 
-/// Fires triggers before the encoded row is inserted. Errors: theirs; 1048 and 1364 of what is NULL still.
-#[cold]
-fn before_insert(
-    rules: &mut RuleSet,
-    writer: &mut RowWriter,
-    absent_columns: &dyn Fn(usize) -> bool,
-    p: &mut Progress,
-    run: &Run<'_>,
-) -> Result<()> {
-    let mut nulls = std::mem::take(&mut p.nulls);
-    let set = rules.before_row(None, writer, &mut nulls, run)?;
-    let table = Arc::clone(rules.table());
-    let is_counted = |c: &usize| table.columns[*c].auto_increment;
-    p.set_number = set.into_iter().rfind(|(c, _)| is_counted(c)).map(|(_, value)| value);
-    p.defers_nulls = false;
-    let refused = nulls.into_iter().filter(|c| !is_counted(c)).try_for_each(|c| {
-        let was_set = !absent_columns(c);
-        if was_set { replace_null(&table, c, p, run).map(drop) } else { absent(&table, c, p, run).map(drop) }
-    });
-    p.defers_nulls = true;
-    refused
-}
-
 /// Completes the encoded row by the table's rules. False: it breaks one, which IGNORE makes a warning.
 pub(super) fn complete(
     rules: &mut Option<RuleSet>,
@@ -877,7 +855,7 @@ pub(super) fn complete(
 ) -> Result<bool> {
     let Some(rules) = rules else { return Ok(true) };
     if p.defers_nulls {
-        before_insert(rules, writer, absent, p, run)?;
+        triggers::before_insert(rules, writer, absent, ignore, p, run)?;
     }
     match rules.complete(writer, absent, p.row, p.how, run) {
         Err(e) if ignore && is_ignorable(&e) => {

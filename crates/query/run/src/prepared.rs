@@ -35,8 +35,9 @@ pub struct Prepared {
     tables: Vec<TableUse>,
     rights: Vec<ViewRight>,
     routines: Vec<RoutineUse>,
-    /// Of a statement that calls some: the tables that it uses itself, by id.
+    /// Of a statement that calls some: the tables that it uses itself, by id, and all.
     own_tables: Option<Arc<[u64]>>,
+    all_tables: Arc<[u64]>,
     /// Its routines may change rows.
     writes_within: bool,
     writes: bool,
@@ -211,6 +212,7 @@ impl Prepared {
         let uses = Uses::of(&tables, &body, version);
         let own = || tables.iter().filter(|t| t.is_own()).map(|t| t.id).collect();
         let own_tables = (!routines.is_empty()).then(own);
+        let all_tables = if routines.is_empty() { Arc::from([]) } else { tables.iter().map(|t| t.id).collect() };
         let writes_within = tables.iter().any(|t| t.by_routine && t.carried);
         let figures = Figures::of(&body, plans.iter(), named);
         let subqueries: Vec<_> = plans.into_iter().map(|p| RefCell::new(Subquery::new(p))).collect();
@@ -234,6 +236,7 @@ impl Prepared {
             rights,
             routines,
             own_tables,
+            all_tables,
             writes_within,
             notes,
             hint_warnings,
@@ -488,6 +491,7 @@ impl Prepared {
         let is_outermost = lent.reads.is_none();
         if is_outermost {
             lent.reads = Some(self.plain_reads);
+            lent.pinned = Arc::clone(&self.all_tables);
         }
         let result = self.execute_high(tx, beside, params, env, sink);
         let lent = Lent::of(env.lent())?;

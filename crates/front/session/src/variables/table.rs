@@ -75,7 +75,7 @@ pub static VARIABLES: &[Variable] = &[
     v("auto_increment_increment", Scope::Both, Access::Dynamic, Startup::Option, uint(1, 65_535), Default::UInt(1)),
     v("auto_increment_offset", Scope::Both, Access::Dynamic, Startup::Option, uint(1, 65_535), Default::UInt(1)),
     v("autocommit", Scope::Both, Access::Dynamic, Startup::Option, Kind::Bool, Default::Bool(true)),
-    v("automatic_sp_privileges", Scope::Global, Access::Fixed, Startup::OptionFixed, Kind::Bool, Default::Bool(true)),
+    v("automatic_sp_privileges", Scope::Global, Access::Dynamic, Startup::Option, Kind::Bool, Default::Bool(true)),
     v("back_log", Scope::Global, Access::ReadOnly, Startup::Option, uint(1, 65_535), Default::UInt(151)),
     v("basedir", Scope::Global, Access::ReadOnly, Startup::Option, Kind::Str, Default::Str("/usr/")),
     v("big_tables", Scope::Both, Access::Dynamic, Startup::Option, Kind::Bool, Default::Bool(false)),

@@ -2,7 +2,6 @@
 
 use super::lent::Lent;
 use super::{Compiled, Form};
-use crate::context::Surroundings;
 use crate::{Env, Prepared};
 use catalog::{Routine, RoutineKind, Table, Trigger, Version};
 use plan::routine::TriggerUse;
@@ -40,13 +39,7 @@ fn closure(version: &Arc<Version>, env: &mut dyn Env, routine: &Arc<Compiled>) -
         return Ok(Arc::from([]));
     }
     closures.open.push(Arc::clone(routine));
-    let surroundings = Surroundings {
-        database: Some(Some(routine.routine.schema.clone())),
-        sql_mode: Some(routine.sql_mode),
-        collation: Some(routine.connection_collation),
-        user: None,
-    };
-    let before = env.surround(&surroundings);
+    let before = env.surround(routine.around(None));
     let found = sync::stack::with_room(PLAN_BYTES, || tables_of(version, env, routine));
     env.restore(before);
     let closures = &mut Lent::of(env.lent())?.closures;

@@ -1,6 +1,7 @@
 //! From a routine of the dictionary to what runs.
 
 use super::LocalType;
+use crate::context::Around;
 use catalog::routine::{Routine, RoutineKind};
 use catalog::schema::eq_name;
 use catalog::{Column, Table, Trigger};
@@ -143,6 +144,12 @@ impl Compiled {
         });
         let _ = trigger.compiled.set(Arc::clone(&compiled) as Arc<_>);
         Ok(compiled)
+    }
+
+    /// What it is planned and run under.
+    pub fn around(&self, user: Option<String>) -> Around<'_> {
+        let (schema, sql_mode) = (self.routine.schema.as_str(), self.sql_mode);
+        Around { schema, sql_mode, collation: self.connection_collation, user }
     }
 
     pub fn program(&self) -> &Program {

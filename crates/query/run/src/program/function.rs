@@ -1,8 +1,8 @@
 //! Stored functions inside of expressions.
 
 use super::lent::{Lent, SubPlan};
-use super::{Compiled, Condition, Form, Host, Interpreter, Plans, RoutineName};
 use crate::Run;
+use super::{Compiled, Condition, Form, Host, Interpreter, Plans};
 use crate::context::{Conditions, Env, Outcome, RowSink, Surroundings};
 use crate::prepared::{Prepared, Uses};
 use catalog::{RoutineKind, Version};
@@ -82,24 +82,16 @@ fn begin(env: &mut dyn Env, compiled: &Arc<Compiled>, table: Option<&str>) -> Re
     if lent.running.len() >= DEPTH_MAX {
         return Err(SqlError::new(ER_STACK_OVERRUN_NEED_MORE, "Thread stack overrun: routines are nested too deeply"));
     }
-    let definer = (!compiled.invoker).then_some(compiled.definer.as_str());
-    let RoutineName { schema, kind, name } = &compiled.routine;
     let rights = lent.rights()?;
-    let user = rights.enter(definer, (schema, *kind, table.unwrap_or(name)))?;
+    let user = rights.enter(compiled, table)?;
     if let Some(table) = table
-        && let Err(denied) = rights.may_touch(schema, table, compiled)
+        && let Err(denied) = rights.may_touch(&compiled.routine.schema, table, compiled)
     {
         rights.leave();
         return Err(denied);
     }
     lent.running.push(Arc::clone(compiled));
-    let routine = Surroundings {
-        database: Some(Some(schema.clone())),
-        sql_mode: Some(compiled.sql_mode),
-        collation: Some(compiled.connection_collation),
-        user,
-    };
-    Ok(env.surround(&routine))
+    Ok(env.surround(compiled.around(user)))
 }
 
 fn end(env: &mut dyn Env, before: Surroundings) {
@@ -189,8 +181,14 @@ impl Host for Within<'_> {
         if matches!(prepared.uses(), Uses::Beside | Uses::Both) {
             return Err(unsupported("tables that are not transactional in stored functions and triggers"));
         }
-        for t in prepared.tables().iter().filter(|t| t.is_written() && !t.temporary) {
-            self.version.check_writable(&t.schema)?;
+        let pinned = Arc::clone(&Lent::of(self.env.lent())?.pinned);
+        for t in prepared.tables().iter().filter(|t| !t.temporary) {
+            if t.is_written() {
+                self.version.check_writable(&t.schema)?;
+            }
+            if !pinned.contains(&t.id) {
+                return Err(err!(ER_NEED_REPREPARE));
+            }
         }
         Ok(Box::new(prepared))
     }
@@ -200,7 +198,7 @@ impl Host for Within<'_> {
     }
 
     fn is_stale(&self, plan: &SubPlan) -> bool {
-        (plan.is_spent() || !plan.stands_alone()) && plan.catalog_version() != self.version.number
+        plan.is_spent() || !plan.stands_alone() && plan.catalog_version() != self.version.number
     }
 
     fn query(&mut self, plan: &mut SubPlan, locals: &[Value<'static>], sink: &mut dyn RowSink) -> Result<Outcome> {

@@ -24,8 +24,8 @@ pub trait Rights: Send + std::any::Any {
     /// Error 1370.
     fn may_call(&mut self, schema: &str, kind: RoutineKind, name: &str) -> Result<()>;
     /// A routine begins: its definer's rights are at hand, unless it is SQL SECURITY INVOKER. CURRENT_USER(), where that changes.
-    /// Errors 1370, 1449.
-    fn enter(&mut self, definer: Option<&str>, routine: (&str, RoutineKind, &str)) -> Result<Option<String>>;
+    /// `table`: of a trigger. Errors 1142, 1370, 1449.
+    fn enter(&mut self, routine: &Arc<Compiled>, table: Option<&str>) -> Result<Option<String>>;
     /// May the trigger read and set the columns that it names? Errors 1143.
     fn may_touch(&mut self, schema: &str, table: &str, trigger: &Compiled) -> Result<()>;
     fn leave(&mut self);
@@ -47,6 +47,8 @@ pub struct Lent {
     pub(crate) running: Vec<Arc<Compiled>>,
     /// Tables of the statements that wait for them, by id, the innermost last.
     pub(crate) used: Vec<Arc<[u64]>>,
+    /// Tables that the outermost statement has pinned, by id.
+    pub(crate) pinned: Arc<[u64]>,
     /// How the outermost statement reads: its sub-statements read so.
     pub(crate) reads: Option<PlainReads>,
     pub(crate) closures: Closures,

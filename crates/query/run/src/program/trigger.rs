@@ -102,7 +102,7 @@ pub fn fire(
         let locals = sync::stack::with_room(FIRE_BYTES, || run_one(compiled, table, locals, run))?;
         if changes_new && let Some(new) = new.as_deref_mut() {
             for c in compiled.row_columns.iter().filter(|c| c.image == RowImage::New) {
-                if locals[c.local] != given[c.local] {
+                if c.is_set || locals[c.local] != given[c.local] {
                     new.put(c.column, locals[c.local].clone());
                 }
             }
