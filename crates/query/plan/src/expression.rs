@@ -670,7 +670,7 @@ pub fn at_slot(mut e: Expr, to: usize) -> Expr {
 }
 
 /// Does MySQL have a spatial function of this name?
-fn is_spatial(name: &str) -> bool {
+pub fn is_spatial(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     name.starts_with("st_")
         || name.starts_with("mbr")

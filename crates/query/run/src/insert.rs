@@ -85,8 +85,8 @@ pub(super) struct Progress {
     /// Columns whose NULL was warned of: once a statement.
     nulls_told: Vec<usize>,
     /// NULL is refused once triggers have seen the row: columns of the row at hand that are NULL and cannot be.
-    defers_nulls: bool,
-    nulls: Vec<usize>,
+    pub defers_nulls: bool,
+    pub nulls: Vec<usize>,
     /// What a trigger has set the AUTO_INCREMENT column to.
     set_number: Option<Value<'static>>,
     /// AUTO_INCREMENT: values reserved and not used yet, (next, left, step).

@@ -126,10 +126,17 @@ impl InsertStatement {
                     let v = e.eval(run, Scope::new(&self.frame, None))?.into_owned();
                     match column.auto_increment {
                         true => auto_increment(table, v, &e.ty, *c, p, run)?,
+                        false if p.defers_nulls && v.is_null() && !column.data_type.nullable => {
+                            nulls.push(*c);
+                            write::implicit_default(&column.data_type)
+                        }
                         false => store::store(v, &e.ty, column, p.row, p.how, run)?,
                     }
                 }
             };
+        }
+        if p.defers_nulls {
+            p.nulls.append(&mut nulls);
         }
         for c in nulls {
             complain(err!(ER_WARN_NULL_TO_NOTNULL, table.columns[c].name, p.row), p.how, run)?;

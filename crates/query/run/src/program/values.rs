@@ -34,14 +34,28 @@ pub fn assign(
     source: &DataType,
     column: &Column,
 ) -> Result<Value<'static>> {
+    if fits(&value, column) {
+        return Ok(value.into_owned());
+    }
     let run = Run::new(tx, env, &[], &[]);
     stored(value, source, column, &run).map(Value::into_owned)
 }
 
+/// Is it an integer, or NULL, that the column holds as it is?
+#[inline]
+fn fits(value: &Value<'_>, column: &Column) -> bool {
+    let ty = &column.data_type;
+    match value {
+        Value::Null => true,
+        Value::Int(n) => !ty.unsigned && ty.holds_integer(*n),
+        _ => false,
+    }
+}
+
 /// The same while an expression is evaluated.
 pub(crate) fn stored<'v>(v: Value<'v>, source: &DataType, column: &Column, run: &Run<'_>) -> Result<Value<'v>> {
-    if v.is_null() {
-        return Ok(Value::Null);
+    if fits(&v, column) {
+        return Ok(v);
     }
     let how = Strictness::new(run, false, false);
     run.evaluation.strict.set(!how.lenient);
