@@ -89,7 +89,7 @@ fn check_node(parsed: &Parsed, e: &Expr, columns: &[String], place: Place<'_>) -
                 Place::Default(_) if IN_DEFAULTS.contains(&name) => Ok(()),
                 _ if volatile => Err(disallowed(place, name)),
                 // A stored function's, or nobody's.
-                _ if exec::expr::functions::find(name).is_none() && !exec::plan::expr::is_spatial(name) => {
+                _ if expr::functions::find(name).is_none() && !plan::expression::is_spatial(name) => {
                     Err(disallowed(place, &print::quote_name(name)))
                 }
                 _ => Ok(()),

@@ -181,7 +181,7 @@ impl State {
         before
     }
 
-    /// See [`exec::Env::restore`].
+    /// See [`expr::Env::restore`].
     pub(crate) fn put_surroundings(&mut self, before: Surroundings) {
         if let Some(database) = before.database {
             self.database = database;

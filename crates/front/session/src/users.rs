@@ -552,7 +552,13 @@ impl Session {
                 true => Ok(()),
                 false => {
                     let account = &access.account().name;
-                    Err(err!(ER_PROCACCESS_DENIED_ERROR, "grant", account.user, account.host, format!("{schema}.{name}")))
+                    Err(err!(
+                        ER_PROCACCESS_DENIED_ERROR,
+                        "grant",
+                        account.user,
+                        account.host,
+                        format!("{schema}.{name}")
+                    ))
                 }
             },
         }

@@ -128,7 +128,7 @@ impl InsertStatement {
                         true => auto_increment(table, v, &e.ty, *c, p, run)?,
                         false if p.defers_nulls && v.is_null() && !column.data_type.nullable => {
                             nulls.push(*c);
-                            write::implicit_default(&column.data_type)
+                            store::implicit_default(&column.data_type)
                         }
                         false => store::store(v, &e.ty, column, p.row, p.how, run)?,
                     }

@@ -1,8 +1,8 @@
 //! Stored functions inside of expressions.
 
 use super::lent::{Lent, SubPlan};
-use crate::Run;
 use super::{Compiled, Condition, Form, Host, Interpreter, Plans};
+use crate::Run;
 use crate::context::{Conditions, Env, Outcome, RowSink, Surroundings};
 use crate::prepared::{Prepared, Uses};
 use catalog::{RoutineKind, Version};
