@@ -27,7 +27,6 @@ select 'lit first', a from t where '22222.22222'=a;
 select 'concat', a from t where a=concat('22222.2222','2');
 set @v='22222.22222';
 select 'var', a from t where a=@v;
--- differs: a constant subquery is compared as a double
 select 'sub', a from t where a=(select '22222.22222');
 select 'e0', a from t where a=22222.22222e0;
 select 'dbl', a from t where c=22222.2222e0;

@@ -166,7 +166,10 @@ impl Planner<'_> {
                 let query = self.joined_subquery(*q, 0)?;
                 Expr::new(Node::Exists { negated: false, query }, boolean_type(false))
             }
-            Ast::Subquery(q) => self.query_row(*q, 1)?.pop().expect("one column"),
+            Ast::Subquery(q) => match self.reduced(*q) {
+                Some(constant) => self.in_clause(constant, "field list")?,
+                None => self.query_row(*q, 1)?.pop().expect("one column"),
+            },
             Ast::Row(list) if list.len() == 1 => self.expr(parsed.list(*list)[0])?,
             Ast::Row(list) => {
                 let _ = list;

@@ -41,6 +41,7 @@ pub mod pushdown;
 pub mod query;
 mod range_memory;
 pub mod recursive;
+mod reduced;
 pub mod rewrite;
 pub mod routine;
 mod rows;
