@@ -563,7 +563,9 @@ pub fn near_float(e: Expr, other: &Expr) -> Expr {
     // What is given for `?` is a double, as the column is; a parameter's type may not be known yet.
     let is_given = matches!(e.node, Node::Param(_)) && e.ty.kind == TypeKind::Double && e.ty.nullable;
     let is_exact = e.ty.kind.is_integer() || matches!(e.ty.kind, TypeKind::Decimal | TypeKind::Null);
-    if !is_fixed || !matches!(e.node, Node::Const(_) | Node::Param(_)) || !(is_given || is_exact) {
+    let is_literal = |e: &Expr| matches!(e.node, Node::Const(_) | Node::Param(_));
+    let is_signed = matches!(&e.node, Node::Neg(literal) if is_literal(literal));
+    if !is_fixed || !(is_literal(&e) || is_signed) || !(is_given || is_exact) {
         return e;
     }
     let digits = if is_given { other.ty.decimals } else { other.ty.decimals.max(e.ty.decimals) };

@@ -335,9 +335,10 @@ fn is_fixed_float(e: &Expr) -> bool {
     is_column_of_numbers(e) && e.ty.kind == TypeKind::Float && e.ty.decimals < DECIMALS_NOT_FIXED
 }
 
-/// A number or text that stands in the statement, or what is given for `?`.
+/// A number or text that stands in the statement, with a sign or without, or what is given for `?`.
 fn is_literal(e: &Expr) -> bool {
     let e = compare::not_near(once::inner(e));
+    let e = if let Node::Neg(literal) = &e.node { literal } else { e };
     matches!(e.node, Node::Const(_) | Node::Param(_)) && !convert::is_hex_literal(e)
 }
 

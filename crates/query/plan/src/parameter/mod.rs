@@ -385,8 +385,8 @@ fn moment(value: &Value<'_>, parameter: &Parameter, env: &mut Telling<'_>) -> Va
     };
     // A number of a list of dates is compared as one.
     let is_number = matches!(value, Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_));
-    let stays_number = is_number && kind == TypeKind::Date && parameter.otherwise == Otherwise::Nobody;
-    if !is_whole && !stays_number {
+    let is_compared = is_number && kind == TypeKind::Date && parameter.otherwise == Otherwise::Nobody;
+    if !is_whole && !is_compared {
         let words = if read.is_null() { words } else { "Truncated incorrect" };
         env.tell(format!("{words} {name} value: '{shown}'"));
     }
