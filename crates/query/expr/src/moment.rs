@@ -127,6 +127,11 @@ pub fn listed_time(e: Expr) -> Expr {
     time(&LISTED_TIME, e)
 }
 
+/// The same where it is nobody's time if it is none.
+pub fn sought_time(e: Expr) -> Expr {
+    time(&SOUGHT_TIME, e)
+}
+
 /// A text of a list of constants that a DATE is looked for in, of which everything is said that is to be said.
 static LISTED_DATE: functions::Function = f("moment", 1, 1, Rule::First, |a| {
     let v = a.value(0)?;
@@ -168,7 +173,7 @@ pub fn text_in_moments(e: Expr, list: Vec<Expr>) -> (Expr, Vec<Expr>) {
     };
     let sought = match (are_days, are_times) {
         (true, _) => moment(&SOUGHT_DAY, e),
-        (_, true) => time(&SOUGHT_TIME, e),
+        (_, true) => sought_time(e),
         _ => of(e),
     };
     (sought, list.into_iter().map(listed).collect())

@@ -21,14 +21,22 @@ impl Planner<'_> {
         if are_known {
             self.note_listed_parameters(operand, &list);
         }
+        // With numbers or columns among them a TIME is compared with each by itself, and what is no time is none of them.
+        let is_mixed = !are_known || list.iter().any(compare::is_number);
         let mut all = Vec::with_capacity(list.len());
         for e in list {
             let is_given = matches!(e.node, Node::Const(_) | Node::Param(_));
             let e = match operand.ty.kind {
                 // A YEAR is not compared with years of two digits here.
                 TypeKind::Year => e,
-                TypeKind::Time if constant::is_text(&e) && is_given && !self.is_open_parameter(&e) => {
-                    moment::listed_time(e)
+                TypeKind::Time
+                    if constant::is_text(&e) && e.ty.kind != TypeKind::Json && !self.is_open_parameter(&e) =>
+                {
+                    if is_mixed {
+                        moment::sought_time(e)
+                    } else {
+                        moment::listed_time(e)
+                    }
                 }
                 TypeKind::Date if are_known && is_given && !self.is_open_parameter(&e) => moment::listed_date(e),
                 _ => compare::adapt(compare::beside_moment(e, operand), operand),
