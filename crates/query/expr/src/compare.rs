@@ -662,6 +662,10 @@ pub fn adapt_member(e: Expr, other: &Expr) -> Expr {
     if !matches!(other.ty.kind, TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp) {
         return e;
     }
+    let are_of_rows = matches!(e.node, Node::Column { .. }) && !other.is_constant();
+    if e.ty.kind == TypeKind::Year && are_of_rows {
+        return moment::of_year(e);
+    }
     match &e.node {
         Node::Const(Value::Bytes(b)) => match types::temporal::parse::parse_datetime(b, convert::LENIENT) {
             Some(p) if !p.zoned => Expr {

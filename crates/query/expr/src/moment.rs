@@ -92,6 +92,18 @@ pub fn of(e: Expr) -> Expr {
     moment(&MOMENT, e)
 }
 
+/// The year of a row beside a date of one: a date without month and day.
+static YEAR: functions::Function = f("moment", 1, 1, Rule::First, |a| {
+    let v = a.value(0)?;
+    let year = |y: u64| Value::DateTime(Date::new(y as u32, 0, 0).at_midnight());
+    Ok(if v.is_null() { v } else { year(v.to_u64()) })
+});
+
+/// The same of an expression that is a YEAR.
+pub fn of_year(e: Expr) -> Expr {
+    moment(&YEAR, e)
+}
+
 /// A text that is compared with `other`, a date.
 pub fn beside(e: Expr, other: &Expr) -> Expr {
     let function = match (other.ty.kind, other.is_constant()) {

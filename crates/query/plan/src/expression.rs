@@ -424,9 +424,8 @@ impl Planner<'_> {
             return Err(functions::wrong_count(text));
         }
         if let ([a, b], true) = (&args[..], text.eq_ignore_ascii_case("nullif")) {
-            self.note_literal(b, a)?;
             compare::collation_for(&[a, b], "nullif")?;
-            args[1] = compare_exprs(CmpOp::Eq, a.clone(), b.clone())?;
+            args[1] = self.compare_pair(CmpOp::Eq, a.clone(), b.clone())?;
         }
         let e = self.native(text, args)?;
         self.found.unsteady |= e.any(&mut |e| matches!(&e.node, Node::Call(f, _) if f.volatile));

@@ -277,6 +277,8 @@ static YEAR_FUNCTION: Function = f("year", 1, 1, Rule::Int(5), |a| {
     let v = a.value(0)?;
     Ok(match (&v, v.to_i64()) {
         (Value::Null, _) => Value::Null,
+        (Value::Date(date), _) => Value::Int(date.year().into()),
+        (Value::DateTime(moment), _) => Value::Int(moment.date().year().into()),
         // A text that begins with no number is that number 0, and no year.
         (Value::Bytes(b), _) if types::number::parse_integer(b).1 == 0 => {
             convert::warn_truncated_double(b, a.run);
