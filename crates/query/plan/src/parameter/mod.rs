@@ -381,12 +381,10 @@ fn moment(value: &Value<'_>, parameter: &Parameter, env: &mut Telling<'_>) -> Va
     };
     let (read, is_whole) = match kind {
         TypeKind::Time => read_time(value),
+        TypeKind::Date => day_of(value).map_or_else(|| read_date(value, env.env), |day| (day, true)),
         _ => read_date(value, env.env),
     };
-    // A number of a list of dates is compared as one.
-    let is_number = matches!(value, Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_));
-    let is_compared = is_number && kind == TypeKind::Date && parameter.otherwise == Otherwise::Nobody;
-    if !is_whole && !is_compared {
+    if !is_whole {
         let words = if read.is_null() { words } else { "Truncated incorrect" };
         env.tell(format!("{words} {name} value: '{shown}'"));
     }
@@ -411,6 +409,15 @@ fn read_time(value: &Value<'_>) -> (Value<'static>, bool) {
         Some(p) => (Value::Time(p.value), p.problem == Problem::None),
         None => (Value::Null, false),
     }
+}
+
+/// A number that is the day of a month at most, as MySQL reads it for a DATE: of no month of the year 2000.
+fn day_of(value: &Value<'_>) -> Option<Value<'static>> {
+    if !matches!(value, Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_)) {
+        return None;
+    }
+    let day = u32::try_from(seconds_and_micros(value).0).ok().filter(|day| (1..=31).contains(day))?;
+    Some(Value::DateTime(Date::new(2000, 0, day).at_midnight()))
 }
 
 /// As a DATETIME, and whether all of it is one.
