@@ -21,8 +21,9 @@ impl Planner<'_> {
         if are_known {
             self.note_listed_parameters(operand, &list);
         }
-        // With numbers or columns among them a TIME is compared with each by itself, and what is no time is none of them.
-        let is_mixed = !are_known || list.iter().any(compare::is_number);
+        // With numbers, dates or columns among them a TIME is compared with each by itself, and what is no time is none of them.
+        let is_date = |e: &Expr| e.ty.kind.is_temporal() && e.ty.kind != TypeKind::Time;
+        let is_mixed = !are_known || list.iter().any(|e| compare::is_number(e) || is_date(e));
         let mut all = Vec::with_capacity(list.len());
         for e in list {
             let is_given = matches!(e.node, Node::Const(_) | Node::Param(_));
