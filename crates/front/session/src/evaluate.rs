@@ -173,7 +173,7 @@ impl Session {
         query.extend_from_slice(text);
         let parsed = sql::parse(&query, lexer_mode(self.state.sql_mode)).map_err(parse_error)?;
         if !is_planned(&parsed.statement) {
-            return Err(err!(ER_PARSE_ERROR));
+            return Err(types::error::syntax_error());
         }
         let values = self.bound.take(parsed.param_count as usize);
         let types: Vec<DataType> = values.iter().map(|v| self.type_of_bound(v)).collect();

@@ -131,7 +131,7 @@ fn disallowed(place: Place<'_>, function: &str) -> SqlError {
         Place::Check(name) => err!(ER_CHECK_CONSTRAINT_NAMED_FUNCTION_IS_NOT_ALLOWED, name, function),
         Place::Default(name) => err!(ER_DEFAULT_VAL_GENERATED_NAMED_FUNCTION_IS_NOT_ALLOWED, name, function),
         Place::Generated(name) => err!(ER_GENERATED_COLUMN_NAMED_FUNCTION_IS_NOT_ALLOWED, name, function),
-        Place::Index(name) => err!(ER_FUNCTIONAL_INDEX_FUNCTION_IS_NOT_ALLOWED, name, function),
+        Place::Index(name) => err!(ER_FUNCTIONAL_INDEX_FUNCTION_IS_NOT_ALLOWED, name),
     }
 }
 

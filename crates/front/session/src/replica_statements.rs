@@ -232,7 +232,7 @@ struct Given<'p> {
 
 impl Given<'_> {
     fn wrong(&self) -> SqlError {
-        err!(ER_PARSE_ERROR)
+        types::error::syntax_error()
     }
 
     fn text(&self) -> Result<String> {
@@ -404,23 +404,23 @@ fn until_of(parsed: &Parsed, said: &[(Str, Option<SourceValue>)]) -> Result<Unti
 fn set_filter(filters: &mut Filters, word: &str, items: &[FilterItem], parsed: &Parsed) -> Result<()> {
     let name = |item: &FilterItem| match item {
         FilterItem::Name(name) if name.schema.is_none() => Ok(parsed.name(name.name).to_string()),
-        _ => Err(err!(ER_PARSE_ERROR)),
+        _ => Err(types::error::syntax_error()),
     };
     let table = |item: &FilterItem| match item {
         FilterItem::Name(name) => {
-            let schema = name.schema.ok_or_else(|| err!(ER_PARSE_ERROR))?;
+            let schema = name.schema.ok_or_else(types::error::syntax_error)?;
             Ok(format!("{}.{}", parsed.name(schema), parsed.name(name.name)))
         }
-        _ => Err(err!(ER_PARSE_ERROR)),
+        _ => Err(types::error::syntax_error()),
     };
     let pattern = |item: &FilterItem| match item {
         FilterItem::Pattern(s) if text_of(parsed, *s).contains('.') => Ok(text_of(parsed, *s)),
         FilterItem::Pattern(_) => Err(errors::wrong_table_pattern()),
-        _ => Err(err!(ER_PARSE_ERROR)),
+        _ => Err(types::error::syntax_error()),
     };
     let pair = |item: &FilterItem| match item {
         FilterItem::Pair(from, to) => Ok((parsed.name(*from).to_string(), parsed.name(*to).to_string())),
-        _ => Err(err!(ER_PARSE_ERROR)),
+        _ => Err(types::error::syntax_error()),
     };
     fn all<T>(items: &[FilterItem], read: impl Fn(&FilterItem) -> Result<T>) -> Result<Vec<T>> {
         items.iter().map(read).collect()
@@ -433,7 +433,7 @@ fn set_filter(filters: &mut Filters, word: &str, items: &[FilterItem], parsed: &
         "REPLICATE_WILD_DO_TABLE" => filters.wild_do_table = all(items, pattern)?,
         "REPLICATE_WILD_IGNORE_TABLE" => filters.wild_ignore_table = all(items, pattern)?,
         "REPLICATE_REWRITE_DB" => filters.rewrite_db = all(items, pair)?,
-        _ => return Err(err!(ER_PARSE_ERROR)),
+        _ => return Err(types::error::syntax_error()),
     }
     Ok(())
 }

@@ -23,7 +23,7 @@ pub(crate) fn role_list(text: &str) -> Result<Vec<AccountName>> {
     let parsed = sql::parse(statement.as_bytes(), sql::SqlMode::default()).map_err(crate::run::parse_error)?;
     match &parsed.statement {
         Statement::SetRole(RoleSelection::Roles(roles)) => Ok(roles.iter().map(|r| named(&parsed, *r)).collect()),
-        _ => Err(err!(ER_PARSE_ERROR)),
+        _ => Err(types::error::syntax_error()),
     }
 }
 

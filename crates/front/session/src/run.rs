@@ -221,7 +221,7 @@ impl Session {
                 // The one statement ends at its `;`: what follows is a syntax error, as in MySQL.
                 let error = sql::parse(rest, lexer_mode(self.state.sql_mode))
                     .err()
-                    .map_or_else(|| err!(ER_PARSE_ERROR), parse_error);
+                    .map_or_else(types::error::syntax_error, parse_error);
                 return Err(self.unread(error));
             }
             self.refuse_dictionary(&parsed).map_err(|e| self.unread(e))?;

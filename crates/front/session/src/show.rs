@@ -429,7 +429,7 @@ impl Session {
     /// `SHOW ... WHERE expr`: the rows become a table, and the expression a query over it.
     fn send_where(&mut self, rows: Rows, source: &[u8], out: &mut Output) -> Result<Done> {
         let mode = lexer_mode(self.state.sql_mode);
-        let condition = where_text(source, mode).ok_or_else(|| err!(ER_PARSE_ERROR))?;
+        let condition = where_text(source, mode).ok_or_else(types::error::syntax_error)?;
         let mut query = format!("SELECT * FROM `{SHOW_SCHEMA}`.`{SHOW_TABLE}` WHERE ").into_bytes();
         query.extend_from_slice(condition);
         let parsed = sql::parse(&query, mode).map_err(parse_error)?;

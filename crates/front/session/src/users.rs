@@ -466,7 +466,7 @@ impl Session {
         let Listed { set, dynamic, all: everything, columns } = &mut listed;
         for privilege in list {
             if !privilege.columns.is_empty() {
-                let PrivilegeKind::Static(word) = privilege.kind else { return Err(err!(ER_PARSE_ERROR)) };
+                let PrivilegeKind::Static(word) = privilege.kind else { return Err(types::error::syntax_error()) };
                 let one = Privileges::by_name(word).expect("the parser knows them");
                 if !matches!(level, Level::Table(..)) {
                     return Err(err!(ER_ILLEGAL_GRANT_FOR_TABLE));

@@ -82,7 +82,7 @@ impl Session {
         }
         let text = parsed.bytes(create.text).to_vec();
         let query = sql::parse(&text, lexer_mode(self.state.sql_mode)).map_err(parse_error)?;
-        let Statement::Query(root) = query.statement else { return Err(err!(ER_PARSE_ERROR)) };
+        let Statement::Query(root) = query.statement else { return Err(types::error::syntax_error()) };
         // Plans it: names, types, and the privileges of who makes the view.
         self.refuse_read_only(&schema, &name)?;
         if create.alter && version.base_table(&schema, &name).is_none() {

@@ -537,7 +537,7 @@ impl Ddl<'_> {
         let old = self.lock_any(from.0, from.1)?;
         refuse_system(&self.next, to.0)?;
         if old.view.is_some() && from.0 != to.0 {
-            return Err(err!(ER_FORBID_SCHEMA_CHANGE));
+            return Err(err!(ER_FORBID_SCHEMA_CHANGE, from.0, to.0));
         }
         if !old.triggers.is_empty() && from.0 != to.0 {
             return Err(err!(ER_TRG_IN_WRONG_SCHEMA));

@@ -462,7 +462,7 @@ impl Accumulator {
         if call.kind == AggregateKind::JsonObject {
             let k = call.args[0].eval(run, at)?;
             if k.is_null() {
-                return Err(SqlError::format(types::error::ER_JSON_DOCUMENT_NULL_KEY, &[]));
+                return Err(err!(ER_JSON_DOCUMENT_NULL_KEY));
             }
             key = functions::json::member_name(&convert::text(&k, &call.args[0].ty), &call.args[0].ty)?;
         }

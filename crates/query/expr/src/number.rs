@@ -337,7 +337,7 @@ pub fn bits<'a>(op: BitOp, a: &Value<'_>, b: &Value<'_>, binary: bool, run: &dyn
 fn binary_bits<'a>(op: BitOp, a: &[u8], b: &Value<'_>, run: &dyn Execution) -> Result<Value<'a>> {
     let pairs = |f: fn(u8, u8) -> u8| match b {
         Value::Bytes(b) if b.len() == a.len() => Ok(a.iter().zip(b.iter()).map(|(x, y)| f(*x, *y)).collect()),
-        _ => Err(SqlError::format(types::error::ER_INVALID_BITWISE_OPERANDS_SIZE, &[])),
+        _ => Err(err!(ER_INVALID_BITWISE_OPERANDS_SIZE)),
     };
     let bytes: Vec<u8> = match op {
         BitOp::And => pairs(|x, y| x & y)?,

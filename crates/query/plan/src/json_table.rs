@@ -12,7 +12,7 @@ use sql::ast::{self, JsonColumn, JsonOnResponse};
 use types::codes::*;
 use types::json::Json;
 use types::json::path::Path;
-use types::{DataType, Result, SqlError, TypeKind, Value, err};
+use types::{DataType, Result, TypeKind, Value, err};
 
 /// One JSON_TABLE of a FROM clause.
 pub struct JsonTable {
@@ -73,7 +73,7 @@ impl Planner<'_> {
             return Err(err!(ER_INVALID_GROUP_FUNC_USE));
         }
         if !(doc.ty.kind == TypeKind::Json || doc.ty.kind.is_text() || is_null(&doc)) {
-            return Err(SqlError::format(types::error::ER_INVALID_TYPE_FOR_JSON, &[&1, &"json_table"]));
+            return Err(err!(ER_INVALID_TYPE_FOR_JSON, 1, "json_table"));
         }
         let mut columns = Vec::new();
         let top = self.level(table.path, &table.columns, &mut columns)?;

@@ -417,7 +417,7 @@ impl Planner<'_> {
         let merges = alias.is_some_and(|alias| self.merges(alias)) || written;
         let view = table.view.clone().expect("a view");
         let parsed = parsed_query(&view)?;
-        let Statement::Query(id) = parsed.statement else { return Err(invalid(table, err!(ER_PARSE_ERROR))) };
+        let Statement::Query(id) = parsed.statement else { return Err(invalid(table, types::error::syntax_error())) };
         self.deeper(table)?;
         // It may be merged into what reads it.
         self.grow(self.budget.height + parsed.height())?;

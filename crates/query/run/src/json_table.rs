@@ -10,7 +10,7 @@ use types::error::*;
 use types::json::Json;
 use types::sql_mode::SqlMode;
 use types::store::{StoreContext, coerce_for_store};
-use types::{CollationId, DataType, Result, SqlError, TypeKind, Value};
+use types::{CollationId, DataType, Result, TypeKind, Value, err};
 
 pub struct JsonTableOp {
     pub table: JsonTable,
@@ -71,7 +71,7 @@ impl Op for JsonTableOp {
             Value::Null => return Ok(()),
             Value::Bytes(text) => parse_text(&text, 0, "json_table")?,
             v @ Value::Json(_) => document(&v)?,
-            _ => return Err(SqlError::format(types::error::ER_INVALID_TYPE_FOR_JSON, &[&1, &"json_table"])),
+            _ => return Err(err!(ER_INVALID_TYPE_FOR_JSON, 1, "json_table")),
         };
         let mut row = vec![Value::Null; self.table.width];
         let top = std::mem::replace(&mut self.table.top, Level::empty());
@@ -109,14 +109,14 @@ fn value(run: &Run<'_>, column: &Column, element: &Json, number: u64) -> Result<
     let result = match &found[..] {
         [] => match on_empty {
             Response::Null => return Ok(Value::Null),
-            Response::Error => return Err(SqlError::format(ER_MISSING_JSON_TABLE_VALUE, &[&column.name])),
+            Response::Error => return Err(err!(ER_MISSING_JSON_TABLE_VALUE, column.name)),
             Response::Default(json) => return stored(run, column, json),
         },
         [one] => stored(run, column, one),
         many if column.data_type.kind == TypeKind::Json => {
             return Ok(Value::from_json(&Json::Array(many.iter().map(|j| (*j).clone()).collect())));
         }
-        _ => Err(SqlError::format(ER_WRONG_JSON_TABLE_VALUE, &[&column.name])),
+        _ => Err(err!(ER_WRONG_JSON_TABLE_VALUE, column.name)),
     };
     match (result, on_error) {
         (Ok(v), _) => Ok(v),
@@ -136,7 +136,7 @@ fn stored(run: &Run<'_>, column: &Column, json: &Json) -> Result<Value<'static>>
         });
     }
     if matches!(json, Json::Array(_) | Json::Object(_)) {
-        return Err(SqlError::format(ER_WRONG_JSON_TABLE_VALUE, &[&column.name]));
+        return Err(err!(ER_WRONG_JSON_TABLE_VALUE, column.name));
     }
     let mut v = json.clone().into_scalar();
     let mut source = convert::type_of(&v);
@@ -166,8 +166,8 @@ fn stored(run: &Run<'_>, column: &Column, json: &Json) -> Result<Value<'static>>
                 TypeKind::Float | TypeKind::Double => "DOUBLE",
                 _ => "INTEGER",
             };
-            Err(SqlError::format(ER_INVALID_JSON_VALUE_FOR_CAST, &[&kind, &"", &column.name, &1]))
+            Err(err!(ER_INVALID_JSON_VALUE_FOR_CAST, kind, "", column.name, 1))
         }
-        Err(_) => Err(SqlError::format(ER_JT_VALUE_OUT_OF_RANGE, &[&column.name])),
+        Err(_) => Err(err!(ER_JT_VALUE_OUT_OF_RANGE, column.name)),
     }
 }

@@ -134,6 +134,13 @@ pub struct Entry {
     pub template: &'static str,
 }
 
+/// ER_PARSE_ERROR of a text in which nobody knows the place.
+#[cold]
+pub fn syntax_error() -> SqlError {
+    let what = message(ER_SYNTAX_ERROR, &[]);
+    err!(ER_PARSE_ERROR, what, "", 1)
+}
+
 /// The table's row for an error number.
 pub fn entry(code: u16) -> Option<&'static Entry> {
     ENTRIES.binary_search_by_key(&code, |e| e.code).ok().map(|i| &ENTRIES[i])
@@ -172,7 +179,10 @@ pub fn message(code: u16, arguments: &[&dyn Display]) -> String {
         let precision = directive
             .split_once('.')
             .and_then(|(_, p)| p.trim_end_matches(|c: char| !c.is_ascii_digit()).parse::<usize>().ok());
-        if let Some(argument) = arguments.next() {
+        let argument = arguments.next();
+        // A precision of 0 is an argument that MySQL keeps for its own error log.
+        debug_assert!(argument.is_some() || precision == Some(0), "{} wants more arguments", entry.symbol);
+        if let Some(argument) = argument {
             let start = out.len();
             let _ = write!(out, "{argument}"); // a String takes whatever is written
             if let Some(precision) = precision {
@@ -182,6 +192,7 @@ pub fn message(code: u16, arguments: &[&dyn Display]) -> String {
         rest = rest.get(end + 1..).unwrap_or("");
     }
     out.push_str(rest);
+    debug_assert!(arguments.next().is_none(), "{} has arguments left", entry.symbol);
     out
 }
 
@@ -210,7 +221,9 @@ mod tests {
     fn the_table_is_sorted_and_every_directive_is_filled() {
         assert!(ENTRIES.is_sorted_by(|a, b| a.code < b.code));
         for e in ENTRIES {
-            let text = message(e.code, &[&"A", &"B", &"C", &"D", &"E", &"F", &"G", &"H"]);
+            let directives = e.template.replace("%%", "").matches('%').count();
+            let arguments: [&dyn Display; 8] = [&"A", &"B", &"C", &"D", &"E", &"F", &"G", &"H"];
+            let text = message(e.code, &arguments[..directives]);
             assert!(!text.contains("%s") && !text.contains("%d") && !text.contains("%-"), "{}: {text}", e.symbol);
         }
     }
@@ -224,5 +237,6 @@ mod tests {
         assert_eq!(err!(ER_DUP_ENTRY, long, "k").message, format!("Duplicate entry '{}' for key 'k'", "é".repeat(32)));
         assert_eq!(SqlError::new(ER_PARSE_ERROR, "x".repeat(999)).message.len(), MESSAGE_BYTES_MAX);
         assert_eq!(sqlstate(ER_LOCK_DEADLOCK), *b"40001");
+        assert!(syntax_error().message.ends_with("for the right syntax to use near '' at line 1"));
     }
 }

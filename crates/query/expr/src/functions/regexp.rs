@@ -108,7 +108,7 @@ fn replace<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let mut fits = |out: &str| {
         units += out[counted..].encode_utf16().count();
         counted = out.len();
-        if units > units_max { Err(SqlError::format(types::error::ER_REGEXP_BUFFER_OVERFLOW, &[])) } else { Ok(()) }
+        if units > units_max { Err(err!(ER_REGEXP_BUFFER_OVERFLOW)) } else { Ok(()) }
     };
     while at <= call.subject.len() {
         let Some(found) = subject.search(|s| regex.captures_from_pos(s, at))? else { break };

@@ -14,7 +14,7 @@ use types::codes::*;
 use types::json::{Json, opaque};
 use types::temporal::parse::{self, Problem};
 use types::{
-    CollationId, DataType, Date, DateTime, Decimal, Result, SqlError, SqlMode, Time, TypeKind, Value, decimal, number,
+    CollationId, DataType, Date, DateTime, Decimal, Result, SqlMode, Time, TypeKind, Value, decimal, err, number,
 };
 
 /// What is known of one parameter.
@@ -227,7 +227,7 @@ pub fn keep_bytes(parameters: &[Parameter], values: &mut [Value<'_>], is_binary:
             && is_binary(n)
         {
             if parameter.takes == Takes::Stored {
-                return Err(SqlError::format(ER_INVALID_JSON_CHARSET, &[&Charset::Binary.name()]));
+                return Err(err!(ER_INVALID_JSON_CHARSET, Charset::Binary.name()));
             }
             *value = Value::from_json(&Json::Opaque(opaque::VARCHAR, bytes.to_vec()));
         }

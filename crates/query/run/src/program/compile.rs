@@ -71,7 +71,7 @@ impl Compiled {
         let text = text_of(routine);
         let mode = SqlMode(routine.sql_mode);
         let parsed = sql::parse(text.as_bytes(), lexer_mode(mode)).map_err(|e| parse_error(&e))?;
-        let Statement::CreateRoutine(create) = &parsed.statement else { return Err(err!(ER_PARSE_ERROR)) };
+        let Statement::CreateRoutine(create) = &parsed.statement else { return Err(types::error::syntax_error()) };
         let collation = CollationId::by_name(&routine.database_collation);
         let columns = columns_of(&parsed, create, collation.unwrap_or(CollationId::UTF8MB4_0900_AI_CI), mode)?;
         let name = RoutineName { schema: routine.schema.clone(), kind: routine.kind, name: routine.name.clone() };
@@ -123,7 +123,7 @@ impl Compiled {
         let text = format!("CREATE TRIGGER {name} {timing} {event} ON {on} FOR EACH ROW\n{}", trigger.body);
         let mode = SqlMode(trigger.sql_mode);
         let parsed = sql::parse(text.as_bytes(), lexer_mode(mode)).map_err(|e| parse_error(&e))?;
-        let Statement::CreateTrigger(create) = &parsed.statement else { return Err(err!(ER_PARSE_ERROR)) };
+        let Statement::CreateTrigger(create) = &parsed.statement else { return Err(types::error::syntax_error()) };
         let collation = CollationId::by_name(&trigger.database_collation);
         let collation = collation.unwrap_or(CollationId::UTF8MB4_0900_AI_CI);
         let (columns, row_columns) = trigger_columns(&parsed, &create.program, table, collation, mode)?;

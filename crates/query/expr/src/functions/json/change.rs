@@ -6,7 +6,7 @@ use types::error::*;
 use types::json::path::{Index, Leg, Path};
 use types::json::text::write_quoted;
 use types::json::{Json, KEY_BYTES_MAX, Object};
-use types::{DataType, Result, SqlError, TypeKind, Value, err};
+use types::{DataType, Result, TypeKind, Value, err};
 
 pub fn array<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let list: Result<Vec<Json>> = (0..a.len()).map(|i| a.json_scalar(i)).collect();
@@ -16,7 +16,7 @@ pub fn array<'a>(a: Args<'a>) -> Result<Value<'a>> {
 pub fn object<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let mut members = Vec::with_capacity(a.len() / 2);
     for i in (0..a.len()).step_by(2) {
-        let Some(key) = a.text(i)? else { return Err(SqlError::format(ER_JSON_DOCUMENT_NULL_KEY, &[])) };
+        let Some(key) = a.text(i)? else { return Err(err!(ER_JSON_DOCUMENT_NULL_KEY)) };
         members.push((member_name(&key, &a.args[i].ty)?, a.json_scalar(i + 1)?));
     }
     Ok(Value::from_json(&Json::Object(Object::from_members(members))))
@@ -31,7 +31,7 @@ pub fn member_name(key: &[u8], ty: &DataType) -> Result<String> {
 
 /// Error 3151 for a member's name of so many bytes.
 pub fn check_key(bytes: usize) -> Result<()> {
-    if bytes > KEY_BYTES_MAX { Err(SqlError::format(ER_JSON_KEY_TOO_BIG, &[])) } else { Ok(()) }
+    if bytes > KEY_BYTES_MAX { Err(err!(ER_JSON_KEY_TOO_BIG)) } else { Ok(()) }
 }
 
 /// A string argument of JSON_QUOTE, or else a document, of JSON_UNQUOTE: 3064 for anything else.
@@ -122,7 +122,7 @@ pub fn edit<'a>(a: Args<'a>, how: Edit) -> Result<Value<'a>> {
 /// 3157 when the document has become too deep.
 fn checked<'a>(doc: Option<Json>) -> Result<Value<'a>> {
     if doc.as_ref().is_some_and(|d| d.depth() > types::json::DEPTH_MAX) {
-        return Err(SqlError::format(ER_JSON_DOCUMENT_TOO_DEEP, &[]));
+        return Err(err!(ER_JSON_DOCUMENT_TOO_DEEP));
     }
     Ok(answer(doc.as_ref()))
 }
@@ -173,7 +173,7 @@ pub fn remove<'a>(a: Args<'a>) -> Result<Value<'a>> {
     for i in 1..a.len() {
         let Some(path) = a.single_path(i)? else { return Ok(Value::Null) };
         let Some((last, parent)) = path.legs.split_last() else {
-            return Err(SqlError::format(ER_JSON_VACUOUS_PATH, &[]));
+            return Err(err!(ER_JSON_VACUOUS_PATH));
         };
         let Some(doc) = &mut doc else { continue };
         match (last, Path::seek_mut(parent, doc)) {

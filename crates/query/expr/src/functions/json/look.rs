@@ -9,7 +9,7 @@ use types::error::*;
 use types::json::parse::Failure;
 use types::json::path::{Index, Leg, Path};
 use types::json::{Json, binary};
-use types::{CollationId, Result, SqlError, Value, err};
+use types::{CollationId, Result, Value, err};
 
 pub fn extract<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let Some(doc) = a.json(0)? else { return Ok(Value::Null) };
@@ -59,7 +59,7 @@ fn all<'a>(a: &Args<'a>) -> Result<Option<bool>> {
     if word.eq_ignore_ascii_case(b"all") {
         return Ok(Some(true));
     }
-    Err(SqlError::format(ER_JSON_BAD_ONE_OR_ALL_ARG, &[&a.name()]))
+    Err(err!(ER_JSON_BAD_ONE_OR_ALL_ARG, a.name()))
 }
 
 pub fn contains_path<'a>(a: Args<'a>) -> Result<Value<'a>> {

@@ -17,7 +17,7 @@ use types::collation::CollationId;
 use types::error::*;
 use types::json::path::{self, Path};
 use types::json::{Json, binary, opaque, parse};
-use types::{Charset, DataType, Result, SqlError, TypeKind, Value};
+use types::{Charset, DataType, Result, SqlError, TypeKind, Value, err};
 
 pub static FUNCTIONS: &[Function] = &[
     f("json_array", 0, MANY, Rule::Json, change::array),
@@ -96,7 +96,7 @@ pub fn parse_text(text: &[u8], argument: usize, function: &str) -> Result<Json> 
         (None, Some(code)) => SqlError::format(code, &[]),
         (None, None) => {
             let words = format!("\"{}\"", e.message);
-            SqlError::format(ER_INVALID_JSON_TEXT_IN_PARAM, &[&(argument + 1), &function, &words, &e.at])
+            err!(ER_INVALID_JSON_TEXT_IN_PARAM, argument + 1, function, words, e.at)
         }
     })
 }
@@ -108,7 +108,7 @@ pub fn utf8(text: &[u8], ty: &DataType) -> Result<Vec<u8>> {
         false => Charset::Utf8mb4,
     };
     if charset == Charset::Binary {
-        return Err(SqlError::format(ER_INVALID_JSON_CHARSET, &[&charset.name()]));
+        return Err(err!(ER_INVALID_JSON_CHARSET, charset.name()));
     }
     let mut out = Vec::with_capacity(text.len());
     charset.convert(Charset::Utf8mb4, text, &mut out);
@@ -259,7 +259,7 @@ impl<'a> Args<'a> {
             Value::Null => Ok(None),
             Value::Json(_) => document(&v).map(Some),
             Value::Bytes(b) => parse_text(&utf8(b, &self.args[i].ty)?, i, self.name()).map(Some),
-            _ => Err(SqlError::format(ER_INVALID_TYPE_FOR_JSON, &[&(i + 1), &self.name()])),
+            _ => Err(err!(ER_INVALID_TYPE_FOR_JSON, i + 1, self.name())),
         }
     }
 
@@ -278,14 +278,14 @@ impl<'a> Args<'a> {
     pub fn single_path(&self, i: usize) -> Result<Option<Path>> {
         let path = self.path(i)?;
         if path.as_ref().is_some_and(Path::has_wildcard) {
-            return Err(SqlError::format(ER_INVALID_JSON_PATH_WILDCARD, &[&i]));
+            return Err(err!(ER_INVALID_JSON_PATH_WILDCARD));
         }
         Ok(path)
     }
 }
 
 pub fn read_path(text: &str) -> Result<Path> {
-    path::parse(text).map_err(|at| SqlError::format(ER_INVALID_JSON_PATH, &[&at]))
+    path::parse(text).map_err(|at| err!(ER_INVALID_JSON_PATH, at))
 }
 
 fn answer<'a>(doc: Option<&Json>) -> Value<'a> {

@@ -6,7 +6,7 @@ use crate::functions::Args;
 use crate::{Expr, Node, boolean_type, convert};
 use types::error::*;
 use types::json::Json;
-use types::{DataType, Result, SqlError, TypeKind, Value, err};
+use types::{DataType, Result, TypeKind, Value, err};
 
 pub fn member_of(value: Expr, array: Expr) -> Expr {
     let nullable = value.ty.nullable || array.ty.nullable;
@@ -51,7 +51,7 @@ fn look<'a>(a: &Args<'a>, empty: i64) -> Result<Value<'a>> {
 }
 
 fn returned<'a>(v: &Json, a: &Args<'a>) -> Result<Value<'a>> {
-    let wrong = || SqlError::format(ER_INVALID_JSON_VALUE_FOR_CAST, &[&type_name(a.ty), &"", &"json_value", &1]);
+    let wrong = || err!(ER_INVALID_JSON_VALUE_FOR_CAST, type_name(a.ty), "", "json_value", 1);
     match (v, a.ty.kind) {
         (v, TypeKind::Json) => return Ok(Value::from_json(v)),
         (Json::Null, _) => return Ok(Value::Null),
@@ -82,10 +82,7 @@ fn returned<'a>(v: &Json, a: &Args<'a>) -> Result<Value<'a>> {
         let whole = scalar.to_integer();
         let fits = if a.ty.unsigned { u64::try_from(whole).is_ok() } else { i64::try_from(whole).is_ok() };
         if !fits {
-            return Err(SqlError::format(
-                ER_NUMERIC_JSON_VALUE_OUT_OF_RANGE,
-                &[&type_name(a.ty), &"", &"json_value", &1],
-            ));
+            return Err(err!(ER_NUMERIC_JSON_VALUE_OUT_OF_RANGE, type_name(a.ty), "", "json_value", 1));
         }
     }
     convert::cast(scalar, a.ty, &from, a.run)
