@@ -615,7 +615,9 @@ fn quote<'a>(a: Args<'a>) -> Result<Value<'a>> {
 fn load_file<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let Some(name) = a.text(0)? else { return Ok(Value::Null) };
     let name = String::from_utf8_lossy(&name);
-    let found = a.run.session().load_file(&name, a.run.max_packet() as u64)?;
+    // Before the session is borrowed, which it asks itself.
+    let most = a.run.max_packet() as u64;
+    let found = a.run.session().load_file(&name, most)?;
     Ok(match found {
         LoadedFile::Refused => Value::Null,
         LoadedFile::TooLarge(size) => {
