@@ -4,5 +4,5 @@ CREATE VIEW v AS SELECT 1 AS a;
 RENAME TABLE v TO golden_other.v;
 ALTER TABLE v RENAME TO golden_other.v;
 RENAME TABLE v TO w;
-SELECT * FROM w;
+SHOW TABLES;
 DROP DATABASE golden_other;
