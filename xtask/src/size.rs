@@ -30,7 +30,7 @@ pub fn check(text: &str, lines: &[Line], is_test: bool) -> Vec<Found> {
     }
     for (at, line) in lines.iter().enumerate().filter(|(_, line)| !line.test) {
         if let Some(name) = name_after(&line.code, "fn ") {
-            let length = item(lines, at).map_or(0, |item| item.len());
+            let length = item(lines, at, "fn ").map_or(0, |item| item.len());
             for _ in 0..length.saturating_sub(FUNCTION_LINES_MAX).div_ceil(FUNCTION_STEP) {
                 found.push((
                     "function-length",
@@ -40,7 +40,7 @@ pub fn check(text: &str, lines: &[Line], is_test: bool) -> Vec<Found> {
             }
         }
         if let Some(name) = name_after(&line.code, "struct ") {
-            let fields = item(lines, at).map_or(0, fields);
+            let fields = item(lines, at, "struct ").map_or(0, fields);
             if fields > FIELDS_MAX && !says_why(&lines[..at]) {
                 let what =
                     format!("{name}: {fields} fields, at most {FIELDS_MAX} unless its comment says why (\"fields\")");
@@ -62,11 +62,12 @@ fn name_after<'a>(code: &'a str, keyword: &str) -> Option<&'a str> {
     (end > 0).then_some(&rest[..end])
 }
 
-/// The lines of the item that begins on line `at`, up to the end of its braces; None: it has none.
-fn item(lines: &[Line], at: usize) -> Option<&[Line]> {
+/// The lines of the item that `keyword` begins on line `at`, up to the end of its braces; None: it has none.
+fn item<'a>(lines: &'a [Line], at: usize, keyword: &str) -> Option<&'a [Line]> {
     let (mut braces, mut others) = (0usize, 0usize);
     for (n, line) in lines[at..].iter().enumerate() {
-        for c in line.code.chars() {
+        let from = if n == 0 { line.code.find(keyword).unwrap_or(0) } else { 0 };
+        for c in line.code[from..].chars() {
             match c {
                 '{' => braces += 1,
                 '}' => {
