@@ -97,9 +97,9 @@ mod tests {
         let metadata = MetadataCommand::new().manifest_path(crate::top().join("Cargo.toml")).no_deps().exec();
         let packages = metadata.expect("cargo metadata").packages;
         let crates: Vec<Krate> = packages.iter().filter_map(|package| krate(&crate::top(), package)).collect();
-        let exec = crates.iter().find(|krate| krate.name == "exec").expect("it is a crate of the house");
-        assert_eq!(exec.folder, "query");
-        assert!(exec.dependencies.iter().any(|name| name == "engine"), "{:?}", exec.dependencies);
+        let run = crates.iter().find(|krate| krate.name == "run").expect("it is a crate of the house");
+        assert_eq!(run.folder, "query");
+        assert!(run.dependencies.iter().any(|name| name == "engine"), "{:?}", run.dependencies);
         assert!(crates.iter().all(|krate| FOLDERS.contains(&krate.folder.as_str())));
     }
 }
