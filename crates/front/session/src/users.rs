@@ -772,11 +772,7 @@ impl Session {
                 let mut columns: BTreeMap<&str, Privileges> = BTreeMap::new();
                 listed_columns.iter().for_each(|(column, one)| *columns.entry(column).or_default() |= *one);
                 let whole = !*all && !self.replays_old_statements();
-                let refusal = match &level {
-                    Level::Table(_, table) => err!(ER_NONEXISTING_TABLE_GRANT, name.user, name.host, table),
-                    Level::Routine(_, _, routine) => err!(ER_NONEXISTING_PROC_GRANT, name.user, name.host, routine),
-                    _ => err!(ER_NONEXISTING_GRANT, name.user, name.host),
-                };
+                let refusal = no_such_grant(name, &level);
                 let partly = directory.policy().partial_revokes;
                 let granted = self.granted();
                 // IF EXISTS takes what is there, and says of which part something was not.
@@ -836,4 +832,13 @@ impl Session {
 
 pub(crate) fn list(names: &[AccountName]) -> String {
     names.iter().map(|n| n.to_string()).collect::<Vec<_>>().join(",")
+}
+
+/// That `name` has nothing granted on the level that is revoked.
+fn no_such_grant(name: &AccountName, level: &Level) -> SqlError {
+    match level {
+        Level::Table(_, table) => err!(ER_NONEXISTING_TABLE_GRANT, name.user, name.host, table),
+        Level::Routine(_, _, routine) => err!(ER_NONEXISTING_PROC_GRANT, name.user, name.host, routine),
+        _ => err!(ER_NONEXISTING_GRANT, name.user, name.host),
+    }
 }
