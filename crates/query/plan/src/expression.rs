@@ -171,10 +171,7 @@ impl Planner<'_> {
                 None => self.query_row(*q, 1)?.pop().expect("one column"),
             },
             Ast::Row(list) if list.len() == 1 => self.expr(parsed.list(*list)[0])?,
-            Ast::Row(list) => {
-                let _ = list;
-                return Err(err!(ER_OPERAND_COLUMNS, 1));
-            }
+            Ast::Row(_) => return Err(err!(ER_OPERAND_COLUMNS, 1)),
             Ast::Case { operand, whens, otherwise } => {
                 let text = self.text_parameter();
                 self.case_of(*operand, parsed.list(*whens), *otherwise, &text)?
