@@ -857,7 +857,7 @@ mod tests {
     #[test]
     fn later_formats_and_unknown_types_are_refused() {
         assert!(read_schema("s", br#"{"format":1,"collation":255}"#).is_some());
-        assert!(read_schema("s", br#"{"format":4,"collation":255}"#).is_none());
+        assert!(read_schema("s", br#"{"format":5,"collation":255}"#).is_none());
         assert!(!read_schema("s", br#"{"format":1,"collation":255}"#).expect("it is whole").read_only);
         for read_only in [false, true] {
             let schema = Schema { read_only, encrypts: !read_only, ..Schema::new("s", CollationId::BINARY) };

@@ -1,5 +1,6 @@
 //! Stored functions inside of expressions.
 
+use super::interpreter::Ended;
 use super::lent::{Lent, SubPlan};
 use super::{Compiled, Condition, Form, Host, Interpreter, Plans};
 use crate::Run;
@@ -53,8 +54,7 @@ fn call(
         Ok(())
     });
     leave(env, before, true);
-    let (_, returned) = result?;
-    returned.ok_or_else(|| err!(ER_SP_NORETURNEND, compiled.routine.name))
+    result?.returned.ok_or_else(|| err!(ER_SP_NORETURNEND, compiled.routine.name))
 }
 
 /// What a routine inside of a statement has put aside.
@@ -126,7 +126,7 @@ pub(super) fn inside(
     env: &mut dyn Env,
     compiled: &Arc<Compiled>,
     give: impl FnOnce(Given<'_, '_, '_>) -> Result<()>,
-) -> Result<(Vec<Value<'static>>, Option<Value<'static>>)> {
+) -> Result<Ended> {
     let version = Lent::of(env.lent())?.version()?;
     let mut host = Within { tx, env, version, around: Vec::new() };
     let mut interpreter = Interpreter::new(&mut host, compiled);

@@ -71,6 +71,15 @@ pub struct Interpreter<'h, H: Host> {
     /// The call of a function.
     pub called: Option<Arc<StoredCall>>,
     returned: Option<Value<'static>>,
+    /// Variables that were set, in a trigger.
+    set: Vec<LocalId>,
+}
+
+/// What a program has come to: the values of its variables, what a function gives, which columns of its rows a trigger has set.
+pub struct Ended {
+    pub locals: Vec<Value<'static>>,
+    pub returned: Option<Value<'static>>,
+    pub set: Vec<LocalId>,
 }
 
 /// How the program goes on.
@@ -95,6 +104,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
             active,
             params: Box::default(),
             called: None,
+            set: Vec::new(),
             returned: None,
         }
     }
@@ -112,12 +122,12 @@ impl<'h, H: Host> Interpreter<'h, H> {
         Ok(())
     }
 
-    /// Runs the program to its end. The values of its variables, and of a function what it gives.
-    pub fn run(mut self) -> Result<(Vec<Value<'static>>, Option<Value<'static>>)> {
+    /// Runs the program to its end.
+    pub fn run(mut self) -> Result<Ended> {
         let compiled = Arc::clone(&self.plans.compiled);
         let result = self.steps(&compiled);
         self.host.keep_plans(self.plans);
-        result.map(|()| (self.locals, self.returned))
+        result.map(|()| Ended { locals: self.locals, returned: self.returned, set: self.set })
     }
 
     fn steps(&mut self, compiled: &Arc<Compiled>) -> Result<()> {
@@ -144,6 +154,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
             Op::Set { local, value } => {
                 let column = &compiled.columns[*local as usize];
                 self.locals[*local as usize] = self.stored_value(compiled, *value, column)?;
+                self.note_set(compiled, *local);
                 Ok(Next::On)
             }
             Op::Clear(local) => {
@@ -196,6 +207,8 @@ impl<'h, H: Host> Interpreter<'h, H> {
             Op::Fetch { cursor, into } => self.fetch(compiled, *cursor, into).map(|()| Next::On),
             Op::EndHandler { exit } => Ok(self.end_handler(compiled, *exit)),
             Op::Return(part) => {
+                // One that fails, and is handled, has returned NULL.
+                self.returned = Some(Value::Null);
                 let called = self.called.clone();
                 let column = called.as_ref().map(|c| &c.returns).or(compiled.returns.as_ref());
                 self.returned = Some(self.stored_value(compiled, *part, column.expect("only functions return"))?);
@@ -244,6 +257,12 @@ impl<'h, H: Host> Interpreter<'h, H> {
                 self.handlers.extend(done.saved);
                 Next::To(done.resume)
             }
+        }
+    }
+
+    fn note_set(&mut self, compiled: &Compiled, local: LocalId) {
+        if !compiled.row_columns.is_empty() && !self.set.contains(&local) {
+            self.set.push(local);
         }
     }
 
@@ -489,8 +508,9 @@ impl<'h, H: Host> Interpreter<'h, H> {
             let (tx, env) = self.host.parts();
             match local {
                 Given::Local(local) => {
-                    let local = local as usize;
-                    self.locals[local] = assign(tx, env, value, &ty, &compiled.columns[local])?;
+                    let at = local as usize;
+                    self.locals[at] = assign(tx, env, value, &ty, &compiled.columns[at])?;
+                    self.note_set(compiled, local);
                 }
                 Given::User(name) => env.set_user_variable(&name, value, variable_type(&ty)),
                 Given::Value(..) => {}
@@ -516,7 +536,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
                 Given::Local(n) => Some(read(tx, env, &self.locals[*n as usize], &compiled.columns[*n as usize])),
             });
         }
-        let (locals, _) = call(&mut *self.host, callee, inputs)?;
+        let Ended { locals, .. } = call(&mut *self.host, callee, inputs)?;
         let mut back = Vec::new();
         for (i, (argument, value)) in given.into_iter().zip(locals).enumerate() {
             if callee.program().locals[i].mode != ParameterMode::In {
@@ -694,12 +714,12 @@ fn given(
     Ok(given)
 }
 
-/// Runs a routine with values for its parameters; those of OUT have none. The values of its variables, and what a function gives.
+/// Runs a routine with values for its parameters; those of OUT have none.
 fn call<H: Host>(
     host: &mut H,
     callee: &Arc<Compiled>,
     inputs: Vec<Option<(Value<'static>, DataType)>>,
-) -> Result<(Vec<Value<'static>>, Option<Value<'static>>)> {
+) -> Result<Ended> {
     let mut interpreter = Interpreter::new(host, callee);
     for (i, input) in inputs.into_iter().enumerate() {
         if let Some((value, ty)) = input {

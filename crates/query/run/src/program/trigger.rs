@@ -3,8 +3,9 @@
 use super::Compiled;
 use super::function::{enter, inside, leave};
 use crate::{Run, long};
+use super::interpreter::Ended;
 use catalog::{Table, Trigger, TriggerEvent};
-use sql::ast::RowImage;
+use sql::ast::{LocalId, RowImage};
 use std::sync::Arc;
 use types::{Result, Value};
 
@@ -98,25 +99,17 @@ pub fn fire(
                 _ => Value::Null,
             };
         }
-        let given = locals.clone();
-        let locals = sync::stack::with_room(FIRE_BYTES, || run_one(compiled, table, locals, run))?;
+        let ended = sync::stack::with_room(FIRE_BYTES, || run_one(compiled, table, locals, run))?;
         if changes_new && let Some(new) = new.as_deref_mut() {
-            for c in compiled.row_columns.iter().filter(|c| c.image == RowImage::New) {
-                if c.is_set || locals[c.local] != given[c.local] {
-                    new.put(c.column, locals[c.local].clone());
-                }
+            for c in compiled.row_columns.iter().filter(|c| ended.set.contains(&(c.local as LocalId))) {
+                new.put(c.column, ended.locals[c.local].clone());
             }
         }
     }
     Ok(())
 }
 
-fn run_one(
-    compiled: &Arc<Compiled>,
-    table: &Table,
-    locals: Vec<Value<'static>>,
-    run: &Run<'_>,
-) -> Result<Vec<Value<'static>>> {
+fn run_one(compiled: &Arc<Compiled>, table: &Table, locals: Vec<Value<'static>>, run: &Run<'_>) -> Result<Ended> {
     let _outside = run.outside();
     let (mut tx, mut env) = (run.tx.borrow_mut(), run.env.borrow_mut());
     let before = enter(&mut **env, compiled, Some(&table.name))?;
@@ -126,5 +119,5 @@ fn run_one(
     });
     // Of one that has come to its end nothing is told.
     leave(&mut **env, before, result.is_err());
-    result.map(|(locals, _)| locals)
+    result
 }

@@ -27,6 +27,9 @@ impl Parser<'_> {
                 }
                 self.bump();
                 self.expect_tok(Tok::Eq)?;
+                if self.is(Tok::Minus) {
+                    return Err(self.syntax());
+                }
                 let value = self.simple_expr()?;
                 items.push((item, value));
                 if !self.eat_tok(Tok::Comma) {

@@ -492,7 +492,9 @@ impl Parser<'_> {
                     return Ok(IntoVar::User(p.target_var_name()?));
                 }
                 if p.program.is_none() {
-                    return Err(p.syntax());
+                    let start = p.tok.start as usize;
+                    let name = p.name()?;
+                    return Err(ParseError::new(1327, format!("Undeclared variable: {}", p.shown(name)), start));
                 }
                 Ok(IntoVar::Local(p.local()?))
             })?)
