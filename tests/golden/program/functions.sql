@@ -91,6 +91,12 @@ CREATE FUNCTION lazy_call(n INT) RETURNS INT BEGIN IF n THEN CALL no_such_proced
 SELECT lazy_call(0);
 CREATE FUNCTION calls_lazy() RETURNS INT RETURN IF(FALSE, lazy(1), 2);
 SELECT calls_lazy();
+SET sql_mode = '';
+CREATE FUNCTION lax_mode(n INT UNSIGNED) RETURNS TINYINT BEGIN DECLARE x TINYINT; SET x = n; RETURN x; END;
+SELECT lax_mode(-1);
+SET sql_mode = DEFAULT;
+SELECT lax_mode(1000);
+SELECT lax_mode(-1);
 SELECT 1 INTO undeclared;
 SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = -1;
 CREATE TABLE gen (a INT, b INT AS (twice(a)));

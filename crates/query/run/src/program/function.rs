@@ -2,6 +2,7 @@
 
 use super::interpreter::Ended;
 use super::lent::{Lent, SubPlan};
+use super::values::assign;
 use super::{Compiled, Condition, Form, Host, Interpreter, Plans};
 use crate::Run;
 use crate::context::{Conditions, Env, Outcome, RowSink, Surroundings};
@@ -45,13 +46,15 @@ fn call(
     given: Vec<(Value<'static>, DataType)>,
     stored: &Arc<StoredCall>,
 ) -> Result<Value<'static>> {
+    // As the caller's mode has it.
+    let mut values = Vec::with_capacity(given.len());
+    for ((value, ty), column) in given.into_iter().zip(&compiled.columns) {
+        values.push(assign(tx, env, value, &ty, column)?);
+    }
     let before = enter(env, compiled, None)?;
     let result = inside(tx, env, compiled, |interpreter| {
         interpreter.called = Some(Arc::clone(stored));
-        for (i, (value, ty)) in given.into_iter().enumerate() {
-            interpreter.give(i, value, &ty)?;
-        }
-        Ok(())
+        interpreter.begin_with(values);
     });
     leave(env, before, true);
     result?.returned.ok_or_else(|| err!(ER_SP_NORETURNEND, compiled.routine.name))
@@ -125,12 +128,12 @@ pub(super) fn inside(
     tx: &mut Transaction,
     env: &mut dyn Env,
     compiled: &Arc<Compiled>,
-    give: impl FnOnce(Given<'_, '_, '_>) -> Result<()>,
+    give: impl FnOnce(Given<'_, '_, '_>),
 ) -> Result<Ended> {
     let version = Lent::of(env.lent())?.version()?;
     let mut host = Within { tx, env, version, around: Vec::new() };
     let mut interpreter = Interpreter::new(&mut host, compiled);
-    give(&mut interpreter)?;
+    give(&mut interpreter);
     interpreter.run()
 }
 

@@ -109,9 +109,11 @@ impl<'h, H: Host> Interpreter<'h, H> {
         }
     }
 
-    /// Gives all variables their values.
-    pub fn set_locals(&mut self, locals: Vec<Value<'static>>) {
-        self.locals = locals;
+    /// Gives the first variables their values.
+    pub fn begin_with(&mut self, values: Vec<Value<'static>>) {
+        for (local, value) in self.locals.iter_mut().zip(values) {
+            *local = value;
+        }
     }
 
     /// Gives a parameter its value. Errors as of a column.

@@ -114,8 +114,7 @@ fn run_one(compiled: &Arc<Compiled>, table: &Table, locals: Vec<Value<'static>>,
     let (mut tx, mut env) = (run.tx.borrow_mut(), run.env.borrow_mut());
     let before = enter(&mut **env, compiled, Some(&table.name))?;
     let result = inside(&mut tx, &mut **env, compiled, |interpreter| {
-        interpreter.set_locals(locals);
-        Ok(())
+        interpreter.begin_with(locals);
     });
     // Of one that has come to its end nothing is told.
     leave(&mut **env, before, result.is_err());
