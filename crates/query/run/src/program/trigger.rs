@@ -2,8 +2,8 @@
 
 use super::Compiled;
 use super::function::{enter, inside, leave};
-use crate::{Run, long};
 use super::interpreter::Ended;
+use crate::{Run, long};
 use catalog::{Table, Trigger, TriggerEvent};
 use sql::ast::{LocalId, RowImage};
 use std::sync::Arc;

@@ -494,7 +494,7 @@ impl Parser<'_> {
                 if p.program.is_none() {
                     let start = p.tok.start as usize;
                     let name = p.name()?;
-                    return Err(ParseError::new(1327, format!("Undeclared variable: {}", p.shown(name)), start));
+                    return Err(ParseError::at(err!(ER_SP_UNDECLARED_VAR, p.shown(name)), start));
                 }
                 Ok(IntoVar::Local(p.local()?))
             })?)
