@@ -1,11 +1,13 @@
 //! Rules about the text of the sources. Each is one function over scanned lines.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::scan::{self, Line};
-use crate::{Violation, docs, errors, size};
+use crate::{Violation, circles, docs, errors, size};
 
 const FILE_LINES_MAX: usize = 1000;
+const CIRCLE_FILES_MAX: usize = 3;
 /// Where `unsafe` may stand: `xtask/unsafe.txt`, a path a line.
 const UNSAFE_PLACES: &str = "xtask/unsafe.txt";
 const ATOMIC_ORDERINGS: [&str; 5] = ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
@@ -51,8 +53,32 @@ pub fn check(top: &Path) -> Vec<Violation> {
             docs::check(top, &file.path, &file.text, &mut found);
         }
     }
+    import_circles(&files, &mut found);
     architecture(top, &mut found);
     found
+}
+
+/// The largest circle of imports in each crate, where it has more files than a reader keeps in mind.
+fn import_circles(files: &[File], found: &mut Vec<Violation>) {
+    let mut crates: BTreeMap<&str, Vec<(&str, &[Line])>> = BTreeMap::new();
+    for file in files.iter().filter(|file| file.path.starts_with("crates/") && !file.is_test) {
+        if let Some((krate, path)) = file.path.split_once("/src/")
+            && path.ends_with(".rs")
+        {
+            crates.entry(krate).or_default().push((path, &file.lines));
+        }
+    }
+    for (krate, files) in crates {
+        let circle = circles::largest(&files);
+        if circle.len() > CIRCLE_FILES_MAX {
+            found.extend(circle.into_iter().map(|file| Violation {
+                rule: "import-circle",
+                path: krate.to_owned(),
+                line: 0,
+                message: format!("{file} is in a circle of imports, which has {CIRCLE_FILES_MAX} files at most"),
+            }));
+        }
+    }
 }
 
 /// Every text file of the project that people wrote.
