@@ -15,7 +15,7 @@ use crate::sink::gone;
 use crate::variables::{Globals, Val, VarId, id};
 use expr::LoadedFile;
 use plan::ColumnMeta;
-use plan::load::FileFormat;
+use plan::node::file::FileFormat;
 use protocol::{Capabilities, Connection, Output, ReadOutcome, RowFormat};
 use run::fields::write_field;
 use run::{Outcome, RowSink};

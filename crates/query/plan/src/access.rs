@@ -5,7 +5,7 @@ use super::index_merge::{Branch, Intersection, Mergeable};
 use super::loose::Groups;
 use super::names::Source;
 use super::node::{Access, IndexRange, QueryPlan};
-use super::tables::slots_of;
+use super::slots::slots_of;
 use catalog::statistics::Sample;
 use catalog::{Index, Table};
 use engine::Read;

@@ -6,8 +6,8 @@
 
 use super::Planner;
 use super::access;
+use super::join_tree::Tree;
 use super::node::{IndexRange, Scan};
-use super::tables::Tree;
 use expr::array::{self, Search};
 use expr::functions::json;
 use expr::print::json_text;

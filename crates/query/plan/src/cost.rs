@@ -7,9 +7,11 @@
 
 use super::Planner;
 use super::access::{self, Wanted};
+use super::join_tree::Tree;
 use super::node::{JoinKind, Plan};
 use super::rewrite::Classes;
-use super::tables::{Tree, hash_pairs, hash_sides, slots_of};
+use super::slots::slots_of;
+use super::tables::{hash_pairs, hash_sides};
 use expr::{Expr, Node};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;

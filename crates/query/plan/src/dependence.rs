@@ -2,10 +2,11 @@
 //! Functional Dependence").
 
 use super::Planner;
-use super::group::{GROUPING, subquery_of};
+use super::group::GROUPING;
+use super::join_tree::Tree;
 use super::node::{Plan, QueryPlan};
-use super::query::OrderKey;
-use super::tables::Tree;
+use super::slots::subquery_of;
+use super::sorted::OrderKey;
 use expr::compare::CmpOp;
 use expr::functions::ANY_VALUE;
 use expr::{Expr, Node};
@@ -108,7 +109,7 @@ impl Planner<'_> {
                 };
                 if !on.iter().any(|e| e.any(&mut |e| is_loose(e))) {
                     // Either a row is found for all of a group, or for none of it.
-                    let within = |e: &&Expr| super::tables::slots_of(self.subqueries(), e) & !inner == 0;
+                    let within = |e: &&Expr| super::slots::slots_of(self.subqueries(), e) & !inner == 0;
                     on.iter().chain(known.inner.iter().filter(within)).for_each(|e| fix_equals(e, &mut fixed, true));
                 }
             }

@@ -11,12 +11,13 @@
 
 use super::Planner;
 use super::access::Wanted;
+use super::join_tree::{StarColumn, Tree};
 use super::names::{Source, SourceColumn};
 use super::node::QueryPlan;
-use super::query::OrderKey;
 use super::semijoin::{Candidate, SLOTS_MAX, lift, only_conditions_count};
+use super::sorted::OrderKey;
 use super::sorted::sorted;
-use super::tables::{StarColumn, TABLES_MAX, Tree};
+use super::tables::TABLES_MAX;
 use expr::Shape;
 use expr::convert;
 use expr::{Expr, Node};

@@ -1,10 +1,11 @@
 //! INSERT, REPLACE, UPDATE, DELETE.
 
 use super::access::Wanted;
+use super::join_tree::Tree;
 use super::names::{Block, Exports, Source};
 use super::node::{Assigned, Body, Delete, Insert, InsertSource, Plan, Scan, SortKey, Target, Update};
-use super::tables::Tree;
-use super::views::{Merged, Through};
+use super::source::Through;
+use super::views::Merged;
 use super::{Planner, names::AliasRule};
 use crate::parameter::{self, Takes};
 use catalog::{Changes, Table};

@@ -4,8 +4,8 @@
 use super::array::{part_name, shown_element, shown_elements};
 use super::cost::plan_rows;
 use super::node::{
-    Access, Body, Group, IndexMerge, IndexRange, InsertSource, Intersection, Join, JoinKind, Plan, QueryPlan, Scan,
-    SetKind, SetOp, Sort, Window,
+    Access, Body, Group, IndexMerge, IndexRange, InsertSource, Intersection, Join, JoinKind, Line, Plan, QueryPlan,
+    Scan, SetKind, SetOp, Sort, Window,
 };
 use crate::ColumnMeta;
 use crate::slots::slot_names;
@@ -32,16 +32,6 @@ pub struct Row {
     pub first_match: Option<String>,
     /// Which indexes are merged, and how.
     pub merged: Option<String>,
-}
-
-/// One line of the tree: what stands before its figures, its estimates, and the counter of its node.
-#[derive(Clone, Debug)]
-pub struct Line {
-    pub depth: usize,
-    pub text: String,
-    pub cost: f64,
-    pub rows: Option<f64>,
-    pub counter: Option<usize>,
 }
 
 pub struct Explainer<'q> {

@@ -8,7 +8,7 @@
 use super::Planner;
 use super::access;
 use super::array::in_slot;
-use super::tables::Tree;
+use super::join_tree::Tree;
 use expr::compare::CmpOp;
 use expr::functions::COLLATE;
 use expr::{Expr, Node};

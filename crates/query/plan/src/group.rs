@@ -3,7 +3,8 @@
 use super::Planner;
 use super::node::{Group, Plan};
 use super::outer_aggregate::Asked;
-use super::query::OrderKey;
+use super::slots::subquery_of;
+use super::sorted::OrderKey;
 use crate::ColumnMeta;
 use expr::Shape;
 use expr::aggregate::AggregateCall;
@@ -258,14 +259,4 @@ impl Planner<'_> {
 enum Beyond {
     Column(String),
     Aggregate,
-}
-
-pub fn subquery_of(e: &Expr) -> Option<usize> {
-    match &e.node {
-        Node::Subquery { query, .. }
-        | Node::Exists { query, .. }
-        | Node::InSubquery { query, .. }
-        | Node::Quantified { query, .. } => Some(*query),
-        _ => None,
-    }
 }

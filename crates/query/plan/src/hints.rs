@@ -9,23 +9,13 @@
 //! ```
 
 use super::Planner;
+use super::join_tree::Tree;
 use super::names::{Block, Source};
-use super::tables::Tree;
+use super::source::Tuning;
 use sql::ast::{Parsed, QueryBody, Statement, Str};
 use sql::hints::{Hint, HintTable, JoinHint, KeyHint, SemijoinStrategy, TableHint};
 use std::fmt::Write as _;
 use types::codes::*;
-
-/// What hints say of a table in FROM.
-#[derive(Clone, Debug, Default)]
-pub struct Tuning {
-    /// BNL and NO_BNL: may it be joined by a hash table?
-    pub hash: Option<bool>,
-    /// BKA and NO_BKA: is it looked up for many rows at a time?
-    pub batched: Option<bool>,
-    /// Index hints, with places in the table's list; an empty list means all.
-    pub keys: Vec<(KeyHint, bool, Vec<usize>)>,
-}
 
 /// What hints say of the whole statement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

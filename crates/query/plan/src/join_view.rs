@@ -7,18 +7,13 @@
 
 use super::Planner;
 use super::node::Assigned;
+use super::source::Written;
 use super::views::{is_join, origins};
 use catalog::{CheckOption, Table};
 use sql::ast::{self, Expr as Ast, Parsed, TableRef};
 use std::sync::Arc;
 use types::codes::*;
 use types::{Result, SqlError, err};
-
-/// A column that is set, with the table that it is said to be of; or a table, all of whose rows go.
-pub struct Written {
-    table: Option<String>,
-    column: Option<String>,
-}
 
 /// What the SET of an UPDATE names.
 pub(super) fn set_by(parsed: &Parsed, set: &[ast::Assignment]) -> Vec<Written> {

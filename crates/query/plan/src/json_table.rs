@@ -1,8 +1,10 @@
 //! JSON_TABLE: from the tree to levels of paths and columns, which `run::json_table` makes rows of.
 
 use super::Planner;
+use super::join_tree::{StarColumn, Tree};
 use super::names::{Source, SourceColumn};
-use super::tables::{StarColumn, Tree, slots_of};
+use super::node::json_table::{Column, JsonTable, Level, Response, What};
+use super::slots::slots_of;
 use crate::column_type::column_type;
 use expr::Shape;
 use expr::error::unsupported;
@@ -10,60 +12,8 @@ use expr::functions::json::{parse_text, read_path};
 use expr::{Expr, Node};
 use sql::ast::{self, JsonColumn, JsonOnResponse};
 use types::codes::*;
-use types::json::Json;
 use types::json::path::Path;
 use types::{DataType, Result, TypeKind, Value, err};
-
-/// One JSON_TABLE of a FROM clause.
-pub struct JsonTable {
-    pub slot: usize,
-    pub alias: String,
-    /// Reads columns of the tables before it.
-    pub doc: Expr,
-    pub top: Level,
-    /// How many columns all levels have together.
-    pub width: usize,
-}
-
-/// The elements that a path leads to, each a row: of its own columns, and joined with the rows of the levels within.
-pub struct Level {
-    pub path: Path,
-    pub columns: Vec<Column>,
-    pub nested: Vec<Level>,
-}
-
-impl Level {
-    /// What stands in for a level that is being read.
-    pub fn empty() -> Level {
-        Level { path: Path { legs: Vec::new() }, columns: Vec::new(), nested: Vec::new() }
-    }
-}
-
-pub struct Column {
-    /// Position in the row.
-    pub at: usize,
-    pub name: String,
-    pub data_type: DataType,
-    pub what: What,
-}
-
-pub enum What {
-    /// The number of the row in its level.
-    Ordinality,
-    /// Whether the path leads anywhere.
-    Exists(Path),
-    Value {
-        path: Path,
-        on_empty: Response,
-        on_error: Response,
-    },
-}
-
-pub enum Response {
-    Null,
-    Error,
-    Default(Json),
-}
 
 impl Planner<'_> {
     /// A source of rows that are made anew for each row of the tables before it. Errors 1060, 3141, 3143, ...

@@ -3,8 +3,9 @@
 use super::Planner;
 use super::dml::{column_by_name, refuse_virtual};
 use super::names::{Block, Source};
+use super::node::file::FileFormat;
 use super::node::{Assigned, Body, FieldTarget, FileSource, Insert, InsertSource};
-use super::views::Through;
+use super::source::Through;
 use catalog::Changes;
 use expr::Shape;
 use expr::error::{unknown_column, unsupported};
@@ -13,31 +14,6 @@ use types::charset::Charset;
 use types::codes::*;
 use types::collation::CollationId;
 use types::{DataType, Result, TypeKind, Value, err};
-
-/// FIELDS and LINES clauses. Empty: none.
-#[derive(Clone, Debug)]
-pub struct FileFormat {
-    pub fields_terminated: Vec<u8>,
-    pub enclosed: Option<u8>,
-    /// Only strings are enclosed in what is written.
-    pub optionally_enclosed: bool,
-    pub escaped: Option<u8>,
-    pub lines_starting: Vec<u8>,
-    pub lines_terminated: Vec<u8>,
-}
-
-impl Default for FileFormat {
-    fn default() -> FileFormat {
-        FileFormat {
-            fields_terminated: b"\t".to_vec(),
-            enclosed: None,
-            optionally_enclosed: false,
-            escaped: Some(b'\\'),
-            lines_starting: Vec::new(),
-            lines_terminated: b"\n".to_vec(),
-        }
-    }
-}
 
 /// The clauses as they are read. Errors 1083, 1235.
 pub fn file_format(parsed: &ast::Parsed, clauses: &ast::FileFormat) -> Result<FileFormat> {

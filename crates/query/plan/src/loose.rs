@@ -3,9 +3,9 @@
 
 use super::Planner;
 use super::access::Analysis;
+use super::join_tree::Tree;
 use super::node::{IndexRange, Loose};
-use super::query::OrderKey;
-use super::tables::Tree;
+use super::sorted::OrderKey;
 use catalog::Index;
 use expr::aggregate::AggregateKind;
 use expr::{Expr, Node};

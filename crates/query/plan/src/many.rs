@@ -3,13 +3,13 @@
 use super::Planner;
 use super::access::Wanted;
 use super::dml::{LOCKING, not_updatable, reads_whole, refuse_generated_in, refuse_virtual};
-use super::group::subquery_of;
+use super::join_tree::Tree;
 use super::join_view;
 use super::names::{AliasRule, Block, Source};
+use super::node::rules::Rules;
 use super::node::{Body, DeleteMany, Plan, UpdateMany, UpdateTarget};
-use super::rules::Rules;
-use super::tables::Tree;
-use super::views::Through;
+use super::slots::subquery_of;
+use super::source::Through;
 use catalog::{Changes, Table};
 use expr::{Expr, Node};
 use sql::ast;

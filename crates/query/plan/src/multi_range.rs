@@ -5,7 +5,8 @@
 use super::Planner;
 use super::explain::access_type;
 use super::node::{Plan, Scan};
-use super::tables::{bits, slots_of};
+use super::slots::slots_of;
+use super::tables::bits;
 use catalog::error;
 use sql::ast::{ExplainTarget, Statement};
 use sql::hints::KeyHint;

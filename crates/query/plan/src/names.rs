@@ -1,9 +1,9 @@
 //! Scopes: which names an expression may use, and what they mean.
 
 use super::Planner;
-use super::group::subquery_of;
 use super::node::QueryPlan;
 use super::outer_aggregate::Asked;
+use super::slots::subquery_of;
 use crate::{ColumnMeta, KEPT, Told};
 use catalog::Table;
 use expr::Shape;
@@ -52,13 +52,13 @@ pub struct Block {
     pub hints: Option<usize>,
     /// WHERE and ORDER BY of the derived tables that were merged into it.
     pub moved: Vec<Expr>,
-    pub moved_order: Vec<super::query::OrderKey>,
+    pub moved_order: Vec<super::sorted::OrderKey>,
     /// What an UPDATE or DELETE of the block names to be written.
-    pub written: Vec<super::join_view::Written>,
+    pub written: Vec<super::source::Written>,
     /// The error of the last ON that has one: MySQL resolves the select list and WHERE before them, and the last of them first.
     pub late_error: Option<types::SqlError>,
     /// What views of its FROM are merged for.
-    pub through: super::views::Through,
+    pub through: super::source::Through,
 }
 
 /// What ON DUPLICATE KEY UPDATE may read of the query of INSERT ... SELECT: its tables, and the columns that joins made one.
@@ -115,7 +115,7 @@ pub struct Source {
     pub used: Vec<Cell<bool>>,
     pub hints: Vec<ast::IndexHint>,
     /// Optimizer hints that name it, and the block whose hints these are.
-    pub tuning: Option<Box<super::hints::Tuning>>,
+    pub tuning: Option<Box<super::source::Tuning>>,
     pub block: Option<usize>,
     /// How rows are read: consistent, or locking for FOR UPDATE and DML.
     pub read: engine::Read,
@@ -130,7 +130,7 @@ pub struct Source {
     /// LATERAL: the slots of the tables before it, which its query may read.
     pub lateral: Option<u64>,
     /// A JSON_TABLE, taken when the join is planned; it is lateral always.
-    pub json_table: Option<Box<super::json_table::JsonTable>>,
+    pub json_table: Option<Box<super::node::json_table::JsonTable>>,
     /// The rows that a recursive common table expression has made last.
     pub working: Option<usize>,
     /// A derived table that is merged into the block: what its columns mean. The tables that it is made of follow, hidden.
@@ -144,7 +144,7 @@ pub struct Source {
     /// No name means it.
     pub hidden: bool,
     /// Of a derived table: how it is planned anew, with conditions; taken when the join is planned.
-    pub origin: Option<Box<super::pushdown::Origin>>,
+    pub origin: Option<Box<super::source::Origin>>,
 }
 
 pub struct SourceColumn {

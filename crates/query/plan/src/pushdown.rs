@@ -5,23 +5,12 @@
 use super::Planner;
 use super::names::Source;
 use super::node::QueryPlan;
-use super::tables::slots_of;
-use catalog::Table;
+use super::slots::slots_of;
+use super::source::{Definition, Origin};
 use expr::{Expr, Node, convert};
 use sql::ast::{Query, QueryBody, QueryId, SetOp};
 use sql::hints::TableHint;
-use std::ops::Range;
-use std::sync::Arc;
 use types::{DataType, Result, TypeKind};
-
-/// How a derived table is planned anew.
-pub struct Origin {
-    pub from: Definition,
-    /// The subqueries that its first plan has made.
-    pub subqueries: Range<usize>,
-    /// Query blocks that its first plan has planned anew.
-    pub blocks_anew: usize,
-}
 
 /// A derived table whose first plan has planned so many blocks anew is not planned anew itself: each level would double them.
 const BLOCKS_ANEW_MAX: usize = 255;
@@ -30,13 +19,6 @@ const BLOCKS_ANEW_MAX: usize = 255;
 pub struct FirstPlan {
     subqueries: usize,
     blocks_anew: usize,
-}
-
-#[derive(Clone)]
-pub enum Definition {
-    /// A query of the statement; of a common table expression with its place among those in scope.
-    Query(QueryId, Option<usize>),
-    View(Arc<Table>),
 }
 
 /// Nodes of a condition that is asked inside, at most.

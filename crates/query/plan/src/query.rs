@@ -2,13 +2,13 @@
 
 use super::Planner;
 use super::access::Wanted;
+use super::join_tree::StarColumn;
 use super::meta::plain_meta;
 use super::names::{AliasRule, Block, Exports, Source};
 use super::node::{Plan, QueryPlan, SetKind};
 use super::recursive::Working;
 use super::set::same_width;
-use super::sorted::sorted;
-use super::tables::StarColumn;
+use super::sorted::{OrderKey, OrderlessLimit, sorted};
 use crate::parameter::{self, Takes};
 use expr::Shape;
 use expr::error;
@@ -34,15 +34,6 @@ pub struct Cte {
 /// Query blocks that one statement is planned as, at most: common table expressions and views that read each other twice double
 /// with each level. Some 200 MiB of plans.
 const BLOCKS_PLANNED_MAX: usize = 1 << 15;
-
-/// LIMIT with its OFFSET.
-pub type OrderlessLimit = Option<(Expr, Option<Expr>)>;
-
-/// ORDER BY entry, resolved.
-pub struct OrderKey {
-    pub expr: Expr,
-    pub descending: bool,
-}
 
 impl Planner<'_> {
     pub(super) fn subqueries(&self) -> &[QueryPlan] {
@@ -302,14 +293,14 @@ impl Planner<'_> {
             .filter(|(_, c)| !c.hidden && !c.invisible)
             .map(|(i, c)| StarColumn { name: c.name.clone(), source: 0, column: i, merged: None })
             .collect();
-        self.whole_table(query, super::tables::Tree::Leaf(0), star)
+        self.whole_table(query, super::join_tree::Tree::Leaf(0), star)
     }
 
     /// All columns of the one table of the block.
     fn whole_table(
         &mut self,
         query: &ast::Query,
-        tree: super::tables::Tree,
+        tree: super::join_tree::Tree,
         star: Vec<StarColumn>,
     ) -> Result<QueryPlan> {
         let outputs: Vec<Expr> = star.iter().map(|s| self.star_expr(s)).collect();

@@ -2,7 +2,7 @@
 
 use super::Planner;
 use super::access::Choice;
-use super::tables::slots_of;
+use super::slots::slots_of;
 use catalog::Table;
 use expr::{Expr, Node};
 use sql::hints::KeyHint;

@@ -1,12 +1,12 @@
 //! Recursive common table expressions: the blocks that start them, and the blocks that make new rows of the last ones.
 
 use super::Planner;
+use super::join_tree::{StarColumn, Tree};
 use super::meta::kept_meta;
 use super::names::{Source, SourceColumn};
 use super::node::{Plan, QueryPlan, Recursive, SetKind};
-use super::query::OrderlessLimit;
 use super::set::{same_width, unite};
-use super::tables::{StarColumn, Tree};
+use super::sorted::OrderlessLimit;
 use crate::Provenance;
 use crate::Told;
 use expr::Expr;

@@ -2,7 +2,7 @@
 //! of one table alone stands there too, and columns that are equal to a third are equal to each other.
 
 use super::node::QueryPlan;
-use super::tables::slots_of;
+use super::slots::slots_of;
 use expr::compare::CmpOp;
 use expr::{Expr, Node, boolean_type};
 use types::CollationId;

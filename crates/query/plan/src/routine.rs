@@ -2,8 +2,9 @@
 
 use super::Planner;
 use crate::local::read_as;
+use crate::node::rules::Triggers;
 use crate::{LocalType, RoutineUse, TableUse};
-use catalog::{Changes, Column, Routine, RoutineKind, Table, Trigger, TriggerEvent};
+use catalog::{Changes, Column, Routine, RoutineKind, Table, TriggerEvent};
 use expr::error::unsupported;
 use expr::functions::stored::{CALL, CALL_DETERMINISTIC};
 use expr::{Expr, Node, StoredCall};
@@ -11,14 +12,6 @@ use sql::ast::{ExprList, Name};
 use std::sync::Arc;
 use types::codes::*;
 use types::{DataType, Result, TypeKind, err};
-
-/// The triggers that a statement fires at the rows of the table that it writes, in the order of the table's definition.
-#[derive(Default)]
-pub struct Triggers {
-    pub all: Vec<Arc<Trigger>>,
-    /// Columns that those before an update may set.
-    pub set_by_update: Vec<usize>,
-}
 
 /// What is to be known of a trigger before a statement that fires it is run.
 pub struct TriggerUse {

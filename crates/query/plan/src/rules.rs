@@ -3,7 +3,7 @@
 
 use super::Planner;
 use super::names::{Block, Source};
-use super::routine::Triggers;
+use super::node::rules::{Child, Parent, Rules, TableRules};
 use crate::table_use::TableUse;
 use catalog::{Changes, ColumnDefault, Table, parent_index};
 use expr::Expr;
@@ -11,49 +11,6 @@ use expr::Shape;
 use sql::ast::{self, Statement};
 use std::sync::Arc;
 use types::Result;
-
-/// The rules of the table that a statement writes, `nodes[0]`, and of those that its foreign keys carry changes to.
-pub struct Rules {
-    pub nodes: Vec<TableRules>,
-    /// Of the table that the statement writes.
-    pub triggers: Triggers,
-}
-
-pub struct TableRules {
-    pub table: Arc<Table>,
-    /// Expressions over a row in slot 0.
-    pub defaults: Vec<(usize, Expr)>,
-    pub generated: Vec<(usize, Expr)>,
-    /// Those that are enforced, by name.
-    pub checks: Vec<(String, Expr)>,
-    /// WITH CHECK OPTION of the view that is written through: its name and condition.
-    pub view_check: Option<(String, Expr)>,
-    pub parents: Vec<Parent>,
-    pub children: Vec<Child>,
-}
-
-/// A foreign key of the table: where its parent's rows are found.
-pub struct Parent {
-    /// Position in [`Table::foreign_keys`].
-    pub key: usize,
-    /// The parent and its index; `None`: there is none, no row can have one.
-    pub found: Option<(Arc<Table>, usize)>,
-    /// The table's column for each part of that index that is looked up.
-    pub columns: Vec<usize>,
-}
-
-/// A foreign key on the table: where the rows are found that refer to one of its rows.
-pub struct Child {
-    pub node: usize,
-    /// Position in the child's [`Table::foreign_keys`].
-    pub key: usize,
-    /// The child's index.
-    pub index: usize,
-    /// The parent's column for each part of that index that is looked up.
-    pub columns: Vec<usize>,
-    /// (child's column, parent's column)
-    pub pairs: Vec<(usize, usize)>,
-}
 
 impl Planner<'_> {
     /// The rules of `table`; `None` when there are none. Foreign keys on the table count when the statement's `changes` delete

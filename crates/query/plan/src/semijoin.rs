@@ -12,11 +12,14 @@
 use super::Planner;
 use super::access::Wanted;
 use super::hints::SubqueryHint;
+use super::join_tree::Strategies;
+use super::join_tree::Tree;
 use super::names::{Block, Source};
 use super::node::QueryPlan;
-use super::query::OrderKey;
 use super::rewrite::Classes;
-use super::tables::{Tree, hash_pairs, slots_of, take_within};
+use super::slots::slots_of;
+use super::sorted::OrderKey;
+use super::tables::{hash_pairs, take_within};
 use crate::comparison::compare_exprs;
 use catalog::Table;
 use expr::compare::CmpOp;
@@ -35,15 +38,6 @@ pub struct Candidate {
     pub(super) conditions: Vec<Expr>,
     /// Of a derived table.
     pub(super) order: Vec<OrderKey>,
-}
-
-/// How a subquery may be joined.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Strategies {
-    /// For each row around it, by what is known then.
-    pub loops: bool,
-    /// By a hash table, or first of all with its rows made distinct.
-    pub materialized: bool,
 }
 
 impl Planner<'_> {

@@ -1,7 +1,8 @@
-//! The names of the slots that a plan's tables fill.
+//! Slots: the names of those that a plan's tables fill, and those that an expression reads.
 
-use super::node::{Plan, Scan};
+use super::node::{Plan, QueryPlan, Scan};
 use expr::print::SlotNames;
+use expr::{Expr, Node};
 
 /// The names of the slots that a block's tables fill.
 pub fn slot_names(plan: &Plan) -> Vec<SlotNames> {
@@ -31,4 +32,32 @@ fn collect_names(plan: &Plan, out: &mut Vec<SlotNames>) {
         Plan::Sort(s) => collect_names(&s.input, out),
         _ => {}
     }
+}
+
+/// The subquery that an expression is the value of, by number.
+pub fn subquery_of(e: &Expr) -> Option<usize> {
+    match &e.node {
+        Node::Subquery { query, .. }
+        | Node::Exists { query, .. }
+        | Node::InSubquery { query, .. }
+        | Node::Quantified { query, .. } => Some(*query),
+        _ => None,
+    }
+}
+
+/// Bits of the slots of the block at hand that an expression reads, itself or in its subqueries, however deep: the one answer to
+/// when it can be computed. What is read of blocks further out is known at any time, and not among them.
+pub fn slots_of(subqueries: &[QueryPlan], e: &Expr) -> u64 {
+    let mut bits = 0;
+    let mut read = |e: &Expr| {
+        if let Node::Column { depth: 0, slot, .. } = e.node {
+            bits |= 1u64 << slot;
+        }
+    };
+    e.any(&mut |e| {
+        read(e);
+        subquery_of(e).into_iter().flat_map(|query| &subqueries[query].reads).for_each(&mut read);
+        false
+    });
+    bits
 }

@@ -1,9 +1,17 @@
 //! Queries whose rows are sorted: what is kept of each row while it is.
 
 use super::node::{Plan, QueryPlan, Sort, SortKey};
-use super::query::OrderKey;
 use expr::Shape;
 use expr::{Expr, Node};
+
+/// LIMIT with its OFFSET.
+pub type OrderlessLimit = Option<(Expr, Option<Expr>)>;
+
+/// ORDER BY entry, resolved.
+pub struct OrderKey {
+    pub expr: Expr,
+    pub descending: bool,
+}
 
 /// The query's rows sorted; afterwards its outputs are columns of the sorted tuples in `slot`, the last of its shapes, or made of
 /// them: where a LIMIT leaves rows of one table out, those are not computed, as in MySQL, and user variables are set in the order

@@ -2,11 +2,12 @@
 
 use super::access::{self, Choice};
 use super::cost::Method;
-use super::group::subquery_of;
+use super::join_tree::{StarColumn, Tree};
 use super::node::{IndexMerge, Intersection, Join, JoinKind as Kind, Plan, QueryPlan, Scan, SoughtColumn};
-use super::pushdown::{Definition, Origin};
 use super::rewrite::{self, Classes};
-use super::semijoin::{Candidate, Strategies};
+use super::semijoin::Candidate;
+use super::slots::slots_of;
+use super::source::{Definition, Origin};
 use super::{Planner, all_of, names::Source, names::SourceColumn};
 use crate::comparison::compare_exprs;
 use catalog::Table;
@@ -23,154 +24,12 @@ pub const TABLES_MAX: usize = 61;
 /// Rows that conditions leave at least, for estimates.
 const FEWEST: f64 = 0.05;
 
-/// FROM as written, outer joins turned to the left.
-pub enum Tree {
-    /// Index into the block's sources.
-    Leaf(usize),
-    Join {
-        left_outer: bool,
-        /// STRAIGHT_JOIN: the left side comes first.
-        straight: bool,
-        left: Box<Tree>,
-        right: Box<Tree>,
-        on: Vec<Expr>,
-    },
-    /// A subquery's tables, as an operand of the join around it: rows before it are asked for a match.
-    Probe {
-        anti: bool,
-        /// Its rows, made distinct by these values, come before what they are compared with; those conditions are not in
-        /// `on` then.
-        first: Option<Vec<Expr>>,
-        strategies: Strategies,
-        right: Box<Tree>,
-        on: Vec<Expr>,
-    },
-}
-
-/// A column of `*`: (name, source, column), the expression when USING made one of two.
-#[derive(Clone)]
-pub struct StarColumn {
-    pub name: String,
-    pub source: usize,
-    pub column: usize,
-    pub merged: Option<Expr>,
-}
-
 /// The warning of whoever reads information_schema.PROCESSLIST, and of SHOW PROCESSLIST.
 pub const PROCESSLIST_DEPRECATED: &str = "'INFORMATION_SCHEMA.PROCESSLIST' is deprecated and will be removed in a \
     future release. Please use performance_schema.processlist instead";
 
 const PROFILING_DEPRECATED: &str = "'INFORMATION_SCHEMA.PROFILING' is deprecated and will be removed in a future \
     release. Please use Performance Schema instead";
-
-impl Tree {
-    pub(super) fn slots(&self, p: &Planner<'_>) -> u64 {
-        match self {
-            Tree::Leaf(i) => 1 << p.scope.blocks.last().expect("block").sources[*i].slot,
-            Tree::Join { left, right, .. } => left.slots(p) | right.slots(p),
-            Tree::Probe { right, .. } => right.slots(p),
-        }
-    }
-
-    /// Adds the conditions that stand in it.
-    pub(super) fn conditions<'t>(&'t self, out: &mut Vec<&'t Expr>) {
-        match self {
-            Tree::Leaf(_) => {}
-            Tree::Join { left, right, on, .. } => {
-                left.conditions(out);
-                right.conditions(out);
-                out.extend(on);
-            }
-            Tree::Probe { right, on, .. } => {
-                right.conditions(out);
-                out.extend(on);
-            }
-        }
-    }
-
-    pub(super) fn each_condition(&mut self, f: &mut dyn FnMut(&mut Expr)) {
-        match self {
-            Tree::Leaf(_) => {}
-            Tree::Join { left, right, on, .. } => {
-                left.each_condition(f);
-                right.each_condition(f);
-                on.iter_mut().for_each(f);
-            }
-            Tree::Probe { right, on, .. } => {
-                right.each_condition(f);
-                on.iter_mut().for_each(f);
-            }
-        }
-    }
-
-    /// Moves conditions out of the inner joins that every row of the tree has passed.
-    pub(super) fn take_inner(&mut self, which: &mut dyn FnMut(&Expr) -> bool, out: &mut Vec<Expr>) {
-        if let Tree::Join { left_outer, left, right, on, .. } = self {
-            left.take_inner(which, out);
-            if !*left_outer {
-                out.extend(on.extract_if(.., |e| which(e)));
-                right.take_inner(which, out);
-            }
-        }
-    }
-
-    pub(super) fn each_leaf(&mut self, f: &mut dyn FnMut(&mut usize)) {
-        match self {
-            Tree::Leaf(i) => f(i),
-            Tree::Join { left, right, .. } => {
-                left.each_leaf(f);
-                right.each_leaf(f);
-            }
-            Tree::Probe { right, .. } => right.each_leaf(f),
-        }
-    }
-
-    /// Slots of tables beside it that anything in it reads, at any depth: these have to be known when its rows are asked for. A tree
-    /// that needs none may be read once, for a hash table or to be made distinct.
-    pub(super) fn needs(&self, p: &Planner<'_>) -> u64 {
-        self.reads(p) & !self.slots(p)
-    }
-
-    fn reads(&self, p: &Planner<'_>) -> u64 {
-        match self {
-            Tree::Leaf(i) => p.current_block().sources[*i].lateral.unwrap_or(0),
-            Tree::Join { left, right, on, .. } => left.reads(p) | right.reads(p) | slots_of_all(p.subqueries(), on),
-            Tree::Probe { right, on, .. } => right.reads(p) | slots_of_all(p.subqueries(), on),
-        }
-    }
-
-    fn leaves(&self, out: &mut Vec<usize>) {
-        match self {
-            Tree::Leaf(i) => out.push(*i),
-            Tree::Join { left, right, .. } => {
-                left.leaves(out);
-                right.leaves(out);
-            }
-            Tree::Probe { right, .. } => right.leaves(out),
-        }
-    }
-}
-
-/// Bits of the slots of the block at hand that an expression reads, itself or in its subqueries, however deep: the one answer to
-/// when it can be computed. What is read of blocks further out is known at any time, and not among them.
-pub fn slots_of(subqueries: &[QueryPlan], e: &Expr) -> u64 {
-    let mut bits = 0;
-    let mut read = |e: &Expr| {
-        if let Node::Column { depth: 0, slot, .. } = e.node {
-            bits |= 1u64 << slot;
-        }
-    };
-    e.any(&mut |e| {
-        read(e);
-        subquery_of(e).into_iter().flat_map(|query| &subqueries[query].reads).for_each(&mut read);
-        false
-    });
-    bits
-}
-
-fn slots_of_all(subqueries: &[QueryPlan], conditions: &[Expr]) -> u64 {
-    conditions.iter().fold(0, |bits, e| bits | slots_of(subqueries, e))
-}
 
 impl Planner<'_> {
     /// Adds the tables of a FROM clause to the block.

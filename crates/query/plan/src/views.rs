@@ -2,13 +2,14 @@
 //! table. A merged view can be written through.
 
 use super::Planner;
-use super::group::subquery_of;
+use super::join_tree::{StarColumn, Tree};
 use super::join_view::not_inserted;
 use super::names::{Block, Source, SourceColumn};
 use super::node::QueryPlan;
-use super::pushdown::Definition;
 use super::semijoin::Candidate;
-use super::tables::{StarColumn, Tree};
+use super::slots::subquery_of;
+use super::source::Definition;
+use super::source::Through;
 use crate::table_use::{ColumnUse, RoutineUse, TableUse, ViewRight};
 use catalog::{CheckOption, Table, Version, View, ViewAlgorithm};
 use expr::Expr;
@@ -17,17 +18,6 @@ use sql::ast::{self, Expr as Ast, Parsed, QueryBody, SelectItem, Statement, Tabl
 use std::sync::Arc;
 use types::codes::*;
 use types::{Result, SqlError, err};
-
-/// What a view is merged for. Where something is written, its condition may have subqueries.
-#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
-pub enum Through {
-    #[default]
-    Read,
-    /// Rows are added: what its condition reads does not matter.
-    Insert,
-    /// Rows are changed or deleted: they are of a table that its condition does not read.
-    Change,
-}
 
 /// Views within views.
 const DEPTH_MAX: usize = 32;

@@ -3,7 +3,7 @@
 use super::Planner;
 use super::names::{AliasRule, Windows};
 use super::node::{Edge, Plan, SortKey, Step, StepFrame, Window};
-use super::query::OrderKey;
+use super::sorted::OrderKey;
 use crate::parameter::{self, Takes};
 use expr::Shape;
 use expr::aggregate::AggregateKind;

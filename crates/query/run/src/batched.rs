@@ -9,8 +9,8 @@
 //! ```
 
 use super::multi_range::{Entries, batch_bytes};
+use super::saved_slots::{restore_slots, save_slots};
 use super::scan::ScanOp;
-use super::window::{restore_slots, save_slots};
 use super::{Frame, Op, Run, Scope};
 use expr::Execution;
 use expr::Expr;

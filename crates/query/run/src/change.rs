@@ -17,8 +17,8 @@ use expr::Execution;
 use expr::Node;
 use expr::Strictness;
 use expr::store;
+use plan::node::rules::Rules;
 use plan::node::{self, Assigned, Plan, SortKey};
-use plan::rules::Rules;
 use plan::slots::slot_names;
 use std::sync::Arc;
 use types::codes::*;
@@ -90,7 +90,7 @@ impl Rows {
         self.bytes.clear();
         self.entries.clear();
         self.left = match &self.limit {
-            Some(e) => super::flow::limit_value(e, run, Scope::new(&self.frame, None))?,
+            Some(e) => super::limit::limit_value(e, run, Scope::new(&self.frame, None))?,
             None => u64::MAX,
         };
         if self.left == 0 {

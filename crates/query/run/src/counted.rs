@@ -5,8 +5,9 @@ use super::{Frame, Op, Run, Scope, Settled, Step};
 use crate::context::{Outcome, RowSink};
 use observe::clock::now_ns;
 use plan::ColumnMeta;
-use plan::explain::{Line, tree_text};
+use plan::explain::tree_text;
 use plan::node::Explain;
+use plan::node::Line;
 use types::collation::CollationId;
 use types::{DataType, Result, TypeKind, Value};
 

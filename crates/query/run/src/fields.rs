@@ -6,7 +6,7 @@
 //!             contents: ESCAPED n is a newline, ESCAPED N alone is NULL, a doubled ENCLOSED is one
 //! ```
 
-use plan::load::FileFormat;
+use plan::node::file::FileFormat;
 use std::io::{self, Read};
 
 /// How a field ended.

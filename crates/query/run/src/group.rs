@@ -1,8 +1,8 @@
 //! Grouping by hash: one accumulator a group and aggregate; without GROUP BY one group, and no table at all.
 
-use super::flow::hash_bytes;
+use super::key_set::hash_bytes;
+use super::saved_slots::{restore_slots, save_slots};
 use super::spill::Aside;
-use super::window::{restore_slots, save_slots};
 use super::{Frame, Op, Run, Scope, Step, tuple};
 use expr::Execution;
 use expr::aggregate::{Accumulator, AggregateCall, AggregateKind};

@@ -4,7 +4,7 @@
 //! next one reads what is there by then.
 
 use crate::context::{Env, Outcome, RowSink};
-use crate::flow::limit_value;
+use crate::limit::limit_value;
 use crate::scan::ScanOp;
 use crate::subquery::Subquery;
 use crate::{Op, Run};

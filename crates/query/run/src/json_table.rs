@@ -5,7 +5,7 @@ use expr::Execution;
 use expr::convert;
 use expr::functions::json::{document, parse_text};
 use observe::Counter;
-use plan::json_table::{Column, JsonTable, Level, Response, What};
+use plan::node::json_table::{Column, JsonTable, Level, Response, What};
 use types::error::*;
 use types::json::Json;
 use types::sql_mode::SqlMode;

@@ -4,7 +4,7 @@
 
 use super::beside::{row_savepoint, undo_row};
 use super::change::{Assigner, LOCKING, info};
-use super::flow::KeySet;
+use super::key_set::KeySet;
 use super::long;
 use super::rules::{RuleSet, is_ignorable};
 use super::scan::count_position;

@@ -1,7 +1,8 @@
 //! Recursive common table expressions. The working table holds all rows; the recursive blocks read those of the last round and
 //! append those of the next, until there are none.
 
-use super::flow::{KeySet, limit_value};
+use super::key_set::KeySet;
+use super::limit::limit_value;
 use super::spill::{Kept, Place};
 use super::subquery::Query;
 use super::{Frame, Op, Run, Scope, tuple};

@@ -16,7 +16,7 @@ use expr::Strictness;
 use expr::reborrow;
 use expr::store;
 use expr::{Expr, Node, array};
-use plan::rules::{Child, Rules, TableRules};
+use plan::node::rules::{Child, Rules, TableRules};
 use std::ops::Bound;
 use std::sync::Arc;
 use types::codes::*;

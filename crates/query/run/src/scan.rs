@@ -356,7 +356,7 @@ impl ScanOp {
     fn hint(&self, run: &Run<'_>, at: Scope<'_>) -> Result<usize> {
         match &self.limit_hint {
             None => Ok(0),
-            Some(e) => Ok(super::flow::limit_value(e, run, at)?.min(1 << 20) as usize),
+            Some(e) => Ok(super::limit::limit_value(e, run, at)?.min(1 << 20) as usize),
         }
     }
 

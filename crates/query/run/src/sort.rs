@@ -275,9 +275,9 @@ impl Op for SortOp {
         let wanted = match &self.limit {
             Some((count, offset)) => {
                 let at = Scope::new(frame, outer);
-                let count = super::flow::limit_value(count, run, at)?;
+                let count = super::limit::limit_value(count, run, at)?;
                 let offset = match offset {
-                    Some(o) => super::flow::limit_value(o, run, at)?,
+                    Some(o) => super::limit::limit_value(o, run, at)?,
                     None => 0,
                 };
                 usize::try_from(count.saturating_add(offset)).unwrap_or(usize::MAX)

@@ -1,7 +1,7 @@
 //! Queries inside: of a statement, in FROM, and of expressions (scalar, IN, EXISTS, ANY/ALL).
 
 use super::{Frame, Op, Run, Scope, Step, tuple};
-use crate::flow::KeySet;
+use crate::key_set::KeySet;
 use expr::Execution;
 use expr::compare::{self, CmpOp};
 use expr::key::encode_key;

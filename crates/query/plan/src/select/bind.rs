@@ -2,9 +2,9 @@
 
 use super::{Bound, Traits};
 use crate::group::{has_grouping_call, key_of};
+use crate::join_tree::StarColumn;
 use crate::names::{AliasRule, Source, Windows, given_name};
-use crate::query::OrderKey;
-use crate::tables::StarColumn;
+use crate::sorted::OrderKey;
 use crate::{ColumnMeta, Planner};
 use engine::{LockMode, Read, Wait};
 use expr::functions::stored::named;

@@ -10,11 +10,11 @@ mod bind;
 mod choose;
 mod rewrite;
 
+use crate::join_tree::Tree;
 use crate::names::{Block, Exports};
 use crate::node::{Plan, QueryPlan};
 use crate::pushdown::Pushed;
-use crate::query::{OrderKey, OrderlessLimit};
-use crate::tables::Tree;
+use crate::sorted::{OrderKey, OrderlessLimit};
 use crate::{ColumnMeta, Planner};
 use expr::Expr;
 use rewrite::HandedOn;

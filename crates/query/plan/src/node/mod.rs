@@ -1,14 +1,20 @@
 //! Plans as plain data: what the planner decides, what tests print, what operators are built from.
 
+pub mod file;
+pub mod json_table;
+pub mod rules;
+
+pub use file::{FieldTarget, FileSource};
+
 use crate::ColumnMeta;
-use crate::json_table::JsonTable;
-use crate::rules::Rules;
 use catalog::Table;
 use engine::Read;
 use expr::Expr;
 use expr::Shape;
 use expr::aggregate::AggregateCall;
 use expr::array::Search;
+use json_table::JsonTable;
+use rules::Rules;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use types::CollationId;
@@ -379,12 +385,22 @@ pub enum Body {
     Explain(Box<Explain>),
 }
 
+/// One line of the tree: what stands before its figures, its estimates, and the counter of its node.
+#[derive(Clone, Debug)]
+pub struct Line {
+    pub depth: usize,
+    pub text: String,
+    pub cost: f64,
+    pub rows: Option<f64>,
+    pub counter: Option<usize>,
+}
+
 /// EXPLAIN: what it answers, or what runs to find out.
 pub struct Explain {
     pub columns: Vec<ColumnMeta>,
     pub rows: Vec<Vec<types::Value<'static>>>,
     /// EXPLAIN ANALYZE: the query with its nodes counted, and the lines to fill in.
-    pub analyze: Option<(Box<QueryPlan>, Vec<super::explain::Line>)>,
+    pub analyze: Option<(Box<QueryPlan>, Vec<Line>)>,
     /// EXPLAIN INTO: the user variable that gets the text.
     pub into: Option<String>,
 }
@@ -416,25 +432,6 @@ pub enum InsertSource {
     Rows(Vec<Vec<Assigned>>),
     Query(Box<QueryPlan>),
     File(Box<FileSource>),
-}
-
-/// The lines of LOAD DATA.
-pub struct FileSource {
-    pub format: crate::load::FileFormat,
-    pub charset: types::charset::Charset,
-    /// Of a field.
-    pub data_type: types::DataType,
-    pub ignore_lines: u64,
-    pub targets: Vec<FieldTarget>,
-    pub set: Vec<(usize, Assigned)>,
-}
-
-/// Where a field goes.
-pub enum FieldTarget {
-    Column(usize),
-    Variable(String),
-    /// A generated column: what the file says of it is passed over.
-    Nowhere,
 }
 
 /// What a column is set to.
