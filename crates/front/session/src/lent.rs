@@ -45,19 +45,20 @@ impl run::program::Rights for LentRights {
         may_execute(self.stack.last().expect("the session's at least"), schema, kind, name)
     }
 
-    fn enter(&mut self, routine: &Arc<Compiled>, table: Option<&str>) -> Result<Option<String>> {
+    fn enter(&mut self, routine: &Arc<Compiled>, table: Option<&str>, caller: Option<&str>) -> Result<Option<String>> {
         let own = self.stack.last().expect("the session's at least");
-        let is_own = || own.active_roles().is_empty() && is_named(own, &routine.definer);
-        if routine.invoker || is_own() {
+        let is_own = |name: &str| own.active_roles().is_empty() && is_named(own, name);
+        let runs_as = if routine.invoker { caller } else { Some(routine.definer.as_str()) };
+        let Some(runs_as) = runs_as.filter(|name| !is_own(name)) else {
             if let Some(table) = table {
                 own.check_table(Privileges::TRIGGER, &routine.routine.schema, table)?;
             }
             self.changed.push(false);
             return Ok(None);
-        }
-        let access = self.rights().take_definer(&routine.definer)?;
+        };
+        let access = self.rights().take_definer(runs_as)?;
         // Once a statement, however often it calls it.
-        if !self.allowed.iter().any(|allowed| Arc::ptr_eq(allowed, routine)) {
+        if !routine.invoker && !self.allowed.iter().any(|allowed| Arc::ptr_eq(allowed, routine)) {
             let name = &routine.routine;
             if let Err(denied) = may_execute(&access, &name.schema, name.kind, table.unwrap_or(&name.name)) {
                 self.definers.push(access);
@@ -67,7 +68,7 @@ impl run::program::Rights for LentRights {
         }
         self.stack.push(access);
         self.changed.push(true);
-        Ok(Some(routine.definer.clone()))
+        Ok(Some(runs_as.to_string()))
     }
 
     fn may_touch(&mut self, schema: &str, table: &str, trigger: &Compiled) -> Result<()> {

@@ -155,7 +155,14 @@ impl Rights<'_> {
         prepared.rights().iter().try_for_each(|right| self.check_view(right, prepared.tables()))?;
         // Triggers ask for their definers' rights alone.
         let called = prepared.routines().iter().filter(|r| r.kind != RoutineKind::Trigger);
-        called.into_iter().try_for_each(|r| crate::lent::may_execute(access, &r.schema, r.kind, &r.name))
+        called.into_iter().try_for_each(|r| {
+            let access = match &r.caller {
+                Some(definer) => self.definer_access(definer)?,
+                None => self.access,
+            };
+            let may = crate::lent::may_execute(access, &r.schema, r.kind, &r.name);
+            may.map_err(|denied| r.view.as_ref().map_or(denied, |view| err!(1356, view.0, view.1)))
+        })
     }
 
     /// A view's right on one of the tables that it is made of.

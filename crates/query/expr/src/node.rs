@@ -127,6 +127,8 @@ pub enum Node {
 pub struct StoredCall {
     pub routine: Arc<catalog::Routine>,
     pub returns: catalog::Column,
+    /// The definer of the view that the call is part of, `user@host`: it calls.
+    pub caller: Option<String>,
 }
 
 /// A value that borrows what `v` owns.

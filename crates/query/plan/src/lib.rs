@@ -134,6 +134,7 @@ impl<'p> Planner<'p> {
                 merged_view: None,
                 schema: None,
                 routine_schema: None,
+                routine_caller: None,
             },
             queries: state::Queries {
                 planned: Vec::new(),

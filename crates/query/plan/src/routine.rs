@@ -46,7 +46,7 @@ impl Planner<'_> {
         }
         let returns = routine.returns.as_ref().expect("a function has a type");
         let column = Column { name: routine.name.clone(), ..returns.clone() };
-        let stored = StoredCall { routine: Arc::clone(routine), returns: column };
+        let stored = StoredCall { routine: Arc::clone(routine), returns: column, caller: self.scope.routine_caller.clone() };
         let mut all = vec![Expr::new(Node::Routine(Arc::new(stored)), DataType::new(TypeKind::Null))];
         for id in given {
             all.push(self.expr(*id)?);
@@ -61,7 +61,8 @@ impl Planner<'_> {
 
     /// The statement calls a routine: it uses what that uses.
     pub(super) fn note_routine(&mut self, routine: &Arc<Routine>) -> Result<()> {
-        let used = RoutineUse { schema: routine.schema.clone(), kind: routine.kind, name: routine.name.clone() };
+        let (schema, name, caller) = (routine.schema.clone(), routine.name.clone(), self.scope.routine_caller.clone());
+        let used = RoutineUse { schema, kind: routine.kind, name, caller, view: None };
         if self.uses.routines.contains(&used) {
             return Ok(());
         }
@@ -87,7 +88,7 @@ impl Planner<'_> {
                 continue;
             }
             let (schema, name) = (table.schema.clone(), trigger.name.clone());
-            self.uses.routines.push(RoutineUse { schema, kind: RoutineKind::Trigger, name });
+            self.uses.routines.push(RoutineUse { schema, kind: RoutineKind::Trigger, name, caller: None, view: None });
             let TriggerUse { tables, sets } = self.env.use_of_trigger(self.version, table, trigger)?;
             self.note_closure(&tables);
             if trigger.event == TriggerEvent::Update && trigger.before {

@@ -39,6 +39,8 @@ pub struct Scope {
     pub schema: Option<String>,
     /// Of a view: the schema that functions without one are of.
     pub routine_schema: Option<String>,
+    /// And the definer whose call it is.
+    pub routine_caller: Option<String>,
 }
 
 /// The queries inside of the statement.

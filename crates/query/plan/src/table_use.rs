@@ -34,6 +34,10 @@ pub struct RoutineUse {
     pub schema: String,
     pub kind: catalog::RoutineKind,
     pub name: String,
+    /// The definer of the view that calls it; `None`: the session does.
+    pub caller: Option<String>,
+    /// The view that the statement names, for error 1356.
+    pub view: Option<(String, String)>,
 }
 
 impl TableUse {

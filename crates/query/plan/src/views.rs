@@ -256,10 +256,12 @@ impl Planner<'_> {
                 let alias = factor.alias.map_or(name, |a| parsed.name(a));
                 let mut source = self.merged_source(&inner, &under, slot, alias);
                 source.filter = None;
+                let caller = self.caller_in(view);
                 let mut planner = Planner::new(parsed, Version::base(self.version), &mut *self.env, &[]);
                 planner.scope.view_depth = self.scope.view_depth;
                 planner.uses.calls_routines = self.uses.calls_routines;
                 planner.scope.routine_schema = Some(table.schema.clone());
+                planner.scope.routine_caller = caller;
                 planner.queries.planned = std::mem::take(&mut self.queries.planned);
                 let mut block = Block::default();
                 block.sources.push(source);
@@ -411,10 +413,12 @@ impl Planner<'_> {
         self.deeper(table)?;
         // It may be merged into what reads it.
         self.grow(self.budget.height + parsed.height())?;
+        let caller = self.caller_in(&view);
         let mut inner = Planner::new(&parsed, Version::base(self.version), &mut *self.env, &[]);
         inner.scope.view_depth = self.scope.view_depth;
         inner.uses.calls_routines = self.uses.calls_routines;
         inner.scope.routine_schema = Some(table.schema.clone());
+        inner.scope.routine_caller = caller;
         inner.constants.numbered = self.constants.numbered;
         inner.queries.planned = std::mem::take(&mut self.queries.planned);
         inner.request.merges = self.request.merges || written;
@@ -467,7 +471,8 @@ impl Planner<'_> {
         self.constants.evaluated.extend(taken.evaluated);
         self.found.unsteady |= taken.unsteady;
         self.queries.planned = taken.subqueries;
-        for routine in taken.routines {
+        for mut routine in taken.routines {
+            routine.view = Some((table.schema.clone(), table.name.clone()));
             if !self.uses.routines.contains(&routine) {
                 self.uses.routines.push(routine);
             }
@@ -489,6 +494,11 @@ impl Planner<'_> {
                 self.uses.tables.push(TableUse { read: false, lock: false, columns: ColumnUse::default(), ..t });
             }
         }
+    }
+
+    /// Who calls the functions of a view.
+    fn caller_in(&self, view: &View) -> Option<String> {
+        if view.invoker { self.scope.routine_caller.clone() } else { Some(view.definer.clone()) }
     }
 
     fn deeper(&mut self, table: &Table) -> Result<()> {

@@ -51,7 +51,7 @@ fn call(
     for ((value, ty), column) in given.into_iter().zip(&compiled.columns) {
         values.push(assign(tx, env, value, &ty, column)?);
     }
-    let before = enter(env, compiled, None)?;
+    let before = enter(env, compiled, None, stored.caller.as_deref())?;
     let result = inside(tx, env, compiled, |interpreter| {
         interpreter.called = Some(Arc::clone(stored));
         interpreter.begin_with(values);
@@ -67,26 +67,36 @@ pub(super) struct Before {
     figures: crate::context::Figures,
 }
 
-/// `table`: of a trigger. Errors 1142, 1424, 1436, 1449.
-pub(super) fn enter(env: &mut dyn Env, compiled: &Arc<Compiled>, table: Option<&str>) -> Result<Before> {
+/// `table`: of a trigger; `caller`: of a call in a view, its definer. Errors 1142, 1424, 1436, 1449.
+pub(super) fn enter(
+    env: &mut dyn Env,
+    compiled: &Arc<Compiled>,
+    table: Option<&str>,
+    caller: Option<&str>,
+) -> Result<Before> {
     let lent = Lent::of(env.lent())?;
     let is_function = compiled.routine.kind == RoutineKind::Function;
     if is_function && lent.running.iter().any(|running| running.routine == compiled.routine) {
         return Err(err!(ER_SP_NO_RECURSION));
     }
-    let surroundings = begin(env, compiled, table)?;
+    let surroundings = begin(env, compiled, table, caller)?;
     let conditions = env.exchange_conditions(Conditions::default());
     Ok(Before { surroundings, conditions, figures: env.figures() })
 }
 
 /// A routine's rights and settings are in force until [`end`]. Errors 1142, 1436, 1449.
-fn begin(env: &mut dyn Env, compiled: &Arc<Compiled>, table: Option<&str>) -> Result<Surroundings> {
+fn begin(
+    env: &mut dyn Env,
+    compiled: &Arc<Compiled>,
+    table: Option<&str>,
+    caller: Option<&str>,
+) -> Result<Surroundings> {
     let lent = Lent::of(env.lent())?;
     if lent.running.len() >= DEPTH_MAX {
         return Err(SqlError::new(ER_STACK_OVERRUN_NEED_MORE, "Thread stack overrun: routines are nested too deeply"));
     }
     let rights = lent.rights()?;
-    let user = rights.enter(compiled, table)?;
+    let user = rights.enter(compiled, table, caller)?;
     if let Some(table) = table
         && let Err(denied) = rights.may_touch(&compiled.routine.schema, table, compiled)
     {
@@ -256,7 +266,7 @@ impl Host for Within<'_> {
         if depth > limit {
             return Err(err!(ER_SP_RECURSION_LIMIT, limit, name));
         }
-        let surroundings = begin(self.env, &compiled, None)?;
+        let surroundings = begin(self.env, &compiled, None, None)?;
         self.around.push(surroundings);
         Ok(compiled)
     }

@@ -24,8 +24,8 @@ pub trait Rights: Send + std::any::Any {
     /// Error 1370.
     fn may_call(&mut self, schema: &str, kind: RoutineKind, name: &str) -> Result<()>;
     /// A routine begins: its definer's rights are at hand, unless it is SQL SECURITY INVOKER. CURRENT_USER(), where that changes.
-    /// `table`: of a trigger. Errors 1142, 1370, 1449.
-    fn enter(&mut self, routine: &Arc<Compiled>, table: Option<&str>) -> Result<Option<String>>;
+    /// `table`: of a trigger; `caller`: of a call in a view, its definer. Errors 1142, 1370, 1449.
+    fn enter(&mut self, routine: &Arc<Compiled>, table: Option<&str>, caller: Option<&str>) -> Result<Option<String>>;
     /// May the trigger read and set the columns that it names? Errors 1143.
     fn may_touch(&mut self, schema: &str, table: &str, trigger: &Compiled) -> Result<()>;
     fn leave(&mut self);

@@ -112,7 +112,7 @@ pub fn fire(
 fn run_one(compiled: &Arc<Compiled>, table: &Table, locals: Vec<Value<'static>>, run: &Run<'_>) -> Result<Ended> {
     let _outside = run.outside();
     let (mut tx, mut env) = (run.tx.borrow_mut(), run.env.borrow_mut());
-    let before = enter(&mut **env, compiled, Some(&table.name))?;
+    let before = enter(&mut **env, compiled, Some(&table.name), None)?;
     let result = inside(&mut tx, &mut **env, compiled, |interpreter| {
         interpreter.begin_with(locals);
     });
