@@ -105,7 +105,7 @@ const NO_EFFECT_PREFIXES: [&str; 8] = [
 
 /// Variables that have one value here, and of which another one would change logs, figures, speed or what cannot be made here: never an
 /// answer, nor what is kept.
-const NO_DIFFERENCE: [&str; 58] = [
+const NO_DIFFERENCE: [&str; 57] = [
     "core_file",
     "eq_range_index_dive_limit",
     "event_scheduler",
@@ -128,7 +128,6 @@ const NO_DIFFERENCE: [&str; 58] = [
     "innodb_optimize_fulltext_only",
     "internal_tmp_mem_storage_engine",
     "large_pages",
-    "log_bin_trust_function_creators",
     "log_error_services",
     "log_error_suppression_list",
     "log_slow_replica_statements",

@@ -161,7 +161,7 @@ impl Rights<'_> {
                 None => self.access,
             };
             let may = crate::lent::may_execute(access, &r.schema, r.kind, &r.name);
-            may.map_err(|denied| r.view.as_ref().map_or(denied, |view| err!(1356, view.0, view.1)))
+            may.map_err(|denied| r.view.as_ref().map_or(denied, |view| err!(ER_VIEW_INVALID, view.0, view.1)))
         })
     }
 

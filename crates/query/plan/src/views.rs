@@ -19,6 +19,18 @@ use std::sync::Arc;
 use types::codes::*;
 use types::{Result, SqlError, err};
 
+/// What the planner of a view's text goes on with.
+struct Inherited {
+    view_depth: usize,
+    calls_routines: bool,
+    /// Of the view: functions without a schema are of it.
+    schema: String,
+    /// Who calls its functions.
+    caller: Option<String>,
+    planned: Vec<QueryPlan>,
+    numbered: i64,
+}
+
 /// Views within views.
 const DEPTH_MAX: usize = 32;
 
@@ -256,20 +268,15 @@ impl Planner<'_> {
                 let alias = factor.alias.map_or(name, |a| parsed.name(a));
                 let mut source = self.merged_source(&inner, &under, slot, alias);
                 source.filter = None;
-                let caller = self.caller_in(view);
+                let inherited = self.inherited(table, view);
                 let mut planner = Planner::new(parsed, Version::base(self.version), &mut *self.env, &[]);
-                planner.scope.view_depth = self.scope.view_depth;
-                planner.uses.calls_routines = self.uses.calls_routines;
-                planner.scope.routine_schema = Some(table.schema.clone());
-                planner.scope.routine_caller = caller;
-                planner.queries.planned = std::mem::take(&mut self.queries.planned);
+                planner.inherit(inherited);
                 let mut block = Block::default();
                 block.sources.push(source);
                 // The slots before it are those of the tables around the view.
                 block.shapes.resize_with(slot, || Shape::Tuple(0));
                 block.shapes.push(Shape::Row(inner.base.clone()));
                 planner.scope.blocks.push(block);
-                planner.constants.numbered = self.constants.numbered;
                 let condition = planner.condition(id, "where clause");
                 let taken = planner.taken();
                 self.take_read(taken, table, view);
@@ -413,14 +420,9 @@ impl Planner<'_> {
         self.deeper(table)?;
         // It may be merged into what reads it.
         self.grow(self.budget.height + parsed.height())?;
-        let caller = self.caller_in(&view);
+        let inherited = self.inherited(table, &view);
         let mut inner = Planner::new(&parsed, Version::base(self.version), &mut *self.env, &[]);
-        inner.scope.view_depth = self.scope.view_depth;
-        inner.uses.calls_routines = self.uses.calls_routines;
-        inner.scope.routine_schema = Some(table.schema.clone());
-        inner.scope.routine_caller = caller;
-        inner.constants.numbered = self.constants.numbered;
-        inner.queries.planned = std::mem::take(&mut self.queries.planned);
+        inner.inherit(inherited);
         inner.request.merges = self.request.merges || written;
         (inner.budget.blocks_planned, inner.budget.blocks_anew) = (self.budget.blocks_planned, self.budget.blocks_anew);
         (inner.budget.height, inner.budget.height_max) = (self.budget.height, self.budget.height_max);
@@ -496,9 +498,25 @@ impl Planner<'_> {
         }
     }
 
-    /// Who calls the functions of a view.
-    fn caller_in(&self, view: &View) -> Option<String> {
-        if view.invoker { self.scope.routine_caller.clone() } else { Some(view.definer.clone()) }
+    /// What the text of a view is planned with.
+    fn inherited(&mut self, table: &Table, view: &View) -> Inherited {
+        Inherited {
+            view_depth: self.scope.view_depth,
+            calls_routines: self.uses.calls_routines,
+            schema: table.schema.clone(),
+            caller: if view.invoker { self.scope.routine_caller.clone() } else { Some(view.definer.clone()) },
+            planned: std::mem::take(&mut self.queries.planned),
+            numbered: self.constants.numbered,
+        }
+    }
+
+    fn inherit(&mut self, from: Inherited) {
+        self.scope.view_depth = from.view_depth;
+        self.uses.calls_routines = from.calls_routines;
+        self.scope.routine_schema = Some(from.schema);
+        self.scope.routine_caller = from.caller;
+        self.queries.planned = from.planned;
+        self.constants.numbered = from.numbered;
     }
 
     fn deeper(&mut self, table: &Table) -> Result<()> {
