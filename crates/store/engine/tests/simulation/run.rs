@@ -9,6 +9,7 @@ use engine::{Engine, EngineOptions};
 use io::faults::{Script, SimDisk};
 use io::{Directory, File, OpenOptions};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 
 /// What one life leaves to the next.
@@ -121,8 +122,11 @@ pub fn attempt(plan: &Plan) -> Result<Outcome, Box<Failure>> {
     Err(Box::new(Failure { what, profile, step, trace }))
 }
 
+/// Runs that have begun: two tests may run one seed at a time, each on a disk of its own.
+static RUNS: AtomicU64 = AtomicU64::new(0);
+
 fn run(plan: Plan, profile: Profile, trace: mpsc::Sender<(u64, String)>) -> Result<Outcome, String> {
-    let datadir = PathBuf::from(format!("/sim/engine-seed-{}", plan.seed));
+    let datadir = PathBuf::from(format!("/sim/engine-{}-{}", plan.seed, RUNS.fetch_add(1, Ordering::Relaxed)));
     let disk = Mounted(SimDisk::mount(&datadir, plan.seed));
     let atomic = writes_whole_pages(plan.seed);
     if atomic {
