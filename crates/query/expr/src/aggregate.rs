@@ -559,9 +559,9 @@ impl Accumulator {
         let (function, document) = match kind {
             AggregateKind::JsonArray => {
                 let list = members.into_iter().map(|(_, v)| v).collect();
-                ("json_arrayagg", functions::json::aggregate_array(list))
+                ("json_arrayagg", functions::json::aggregate_array(list)?)
             }
-            _ => ("json_objectagg", functions::json::aggregate_object(members)),
+            _ => ("json_objectagg", functions::json::aggregate_object(members)?),
         };
         Ok(match document {
             Value::Json(bytes) if !self.outgrown && !run.outgrows_packet(function, bytes.len())? => Value::Json(bytes),

@@ -208,6 +208,15 @@ impl Json {
         }
     }
 
+    /// Containers inside one another, itself included: what [`DEPTH_MAX`] bounds.
+    pub fn nesting(&self) -> usize {
+        match self {
+            Json::Array(list) => 1 + list.iter().map(Json::nesting).max().unwrap_or(0),
+            Json::Object(members) => 1 + members.iter().map(|(_, v)| v.nesting()).max().unwrap_or(0),
+            _ => 0,
+        }
+    }
+
     /// Bytes of memory that a copy takes, roughly.
     pub fn memory(&self) -> usize {
         size_of::<Json>()

@@ -113,7 +113,7 @@ pub(super) fn rest(whole: u32, from: i64) -> u32 {
     match from {
         0 => 0,
         1.. => u32::try_from(from - 1).map_or(0, |skipped| whole.saturating_sub(skipped)),
-        _ => u32::try_from(-from).map_or(whole, |n| n.min(whole)),
+        _ => u32::try_from(from.unsigned_abs()).map_or(whole, |n| n.min(whole)),
     }
 }
 

@@ -1,13 +1,15 @@
 //! JSON_ARRAYAGG and JSON_OBJECTAGG: the value of one row, and the document of all.
 
-use types::Value;
+use super::made;
 use types::json::{Json, Object};
+use types::{Result, Value};
 
-pub fn array<'a>(list: Vec<Json>) -> Value<'a> {
-    Value::from_json(&Json::Array(list))
+/// Error 3157.
+pub fn array<'a>(list: Vec<Json>) -> Result<Value<'a>> {
+    made(&Json::Array(list))
 }
 
-/// Of a key that several rows have, the last one's value counts.
-pub fn object<'a>(members: Vec<(String, Json)>) -> Value<'a> {
-    Value::from_json(&Json::Object(Object::from_members(members)))
+/// Of a key that several rows have, the last one's value counts. Error 3157.
+pub fn object<'a>(members: Vec<(String, Json)>) -> Result<Value<'a>> {
+    made(&Json::Object(Object::from_members(members)))
 }

@@ -1,6 +1,6 @@
 //! Functions that make documents, or other ones of them.
 
-use super::{answer, parse_text};
+use super::{made, parse_text};
 use crate::functions::{Args, bytes};
 use types::error::*;
 use types::json::path::{Index, Leg, Path};
@@ -10,7 +10,7 @@ use types::{DataType, Result, TypeKind, Value, err};
 
 pub fn array<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let list: Result<Vec<Json>> = (0..a.len()).map(|i| a.json_scalar(i)).collect();
-    Ok(Value::from_json(&Json::Array(list?)))
+    made(&Json::Array(list?))
 }
 
 pub fn object<'a>(a: Args<'a>) -> Result<Value<'a>> {
@@ -19,7 +19,7 @@ pub fn object<'a>(a: Args<'a>) -> Result<Value<'a>> {
         let Some(key) = a.text(i)? else { return Err(err!(ER_JSON_DOCUMENT_NULL_KEY)) };
         members.push((member_name(&key, &a.args[i].ty)?, a.json_scalar(i + 1)?));
     }
-    Ok(Value::from_json(&Json::Object(Object::from_members(members))))
+    made(&Json::Object(Object::from_members(members)))
 }
 
 /// A value of a type, as text, as a member's name. Errors 3144, 3151.
@@ -116,15 +116,7 @@ pub fn edit<'a>(a: Args<'a>, how: Edit) -> Result<Value<'a>> {
             _ => put(doc, &path.legs, value, how)?,
         }
     }
-    checked(doc)
-}
-
-/// 3157 when the document has become too deep.
-fn checked<'a>(doc: Option<Json>) -> Result<Value<'a>> {
-    if doc.as_ref().is_some_and(|d| d.depth() > types::json::DEPTH_MAX) {
-        return Err(err!(ER_JSON_DOCUMENT_TOO_DEEP));
-    }
-    Ok(answer(doc.as_ref()))
+    doc.map_or(Ok(Value::Null), |doc| made(&doc))
 }
 
 fn insert_cell(doc: &mut Json, legs: &[Leg], value: Json) {
@@ -190,7 +182,7 @@ pub fn remove<'a>(a: Args<'a>) -> Result<Value<'a>> {
             _ => {}
         }
     }
-    Ok(answer(doc.as_ref()))
+    Ok(doc.map_or(Value::Null, |doc| Value::from_json(&doc)))
 }
 
 pub fn merge<'a>(a: Args<'a>, preserve: bool) -> Result<Value<'a>> {
@@ -205,5 +197,5 @@ pub fn merge<'a>(a: Args<'a>, preserve: bool) -> Result<Value<'a>> {
             _ => None,
         };
     }
-    checked(merged)
+    merged.map_or(Ok(Value::Null), |merged| made(&merged))
 }

@@ -1,6 +1,6 @@
 //! Functions that look into documents.
 
-use super::answer;
+use super::{answer, made};
 use crate::Execution;
 use crate::convert;
 use crate::functions::{Args, bytes};
@@ -24,14 +24,14 @@ pub fn extract<'a>(a: Args<'a>) -> Result<Value<'a>> {
     for path in &paths {
         found.extend(path.seek(&doc)?);
     }
-    Ok(match &found[..] {
-        [] => Value::Null,
-        [one] if !several => Value::from_json(one),
+    match &found[..] {
+        [] => Ok(Value::Null),
+        [one] if !several => Ok(Value::from_json(one)),
         _ => {
             crate::error::check_memory_for(found.iter().map(|part| part.memory()).sum())?;
-            Value::from_json(&Json::Array(found.into_iter().cloned().collect()))
+            made(&Json::Array(found.into_iter().cloned().collect()))
         }
-    })
+    }
 }
 
 fn truth<'a>(b: bool) -> Value<'a> {

@@ -291,3 +291,11 @@ pub fn read_path(text: &str) -> Result<Path> {
 fn answer<'a>(doc: Option<&Json>) -> Value<'a> {
     doc.map_or(Value::Null, Value::from_json)
 }
+
+/// A document that a function has put together: error 3157 where it has become too deep.
+fn made<'a>(doc: &Json) -> Result<Value<'a>> {
+    if doc.nesting() > types::json::DEPTH_MAX {
+        return Err(err!(ER_JSON_DOCUMENT_TOO_DEEP));
+    }
+    Ok(Value::from_json(doc))
+}
