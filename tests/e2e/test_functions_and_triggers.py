@@ -171,6 +171,26 @@ def test_who_makes_a_routine_may_call_and_drop_it(start):
     server.assert_sound()
 
 
+def test_routines_of_who_has_system_user_are_guarded(server):
+    root = server.connect()
+    run("CREATE DATABASE guarded", TRUST, "CREATE USER keeper@'%' IDENTIFIED BY 'keeper'",
+        "CREATE FUNCTION guarded.f() RETURNS INT RETURN 1", "CREATE PROCEDURE guarded.f() SELECT 1",
+        "CREATE DEFINER = keeper@'%' FUNCTION guarded.own() RETURNS INT RETURN 2",
+        "GRANT ALTER ROUTINE ON FUNCTION guarded.f TO keeper@'%'", "GRANT ALTER ROUTINE ON FUNCTION guarded.own TO keeper@'%'", on=root)
+    words = dict(host=server.host, port=server.port, user="keeper", password="keeper", autocommit=True)
+    with pymysql.connect(**words) as keeper:
+        for refused in ("ALTER FUNCTION guarded.f COMMENT 'x'", "ALTER FUNCTION guarded.f SQL SECURITY INVOKER", "DROP FUNCTION guarded.f"):
+            assert code_of(keeper, refused) == 1227
+        seen = "SELECT ROUTINE_NAME, ROUTINE_TYPE FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = 'guarded' ORDER BY ROUTINE_NAME"
+        assert rows(keeper, seen) == (("f", "FUNCTION"), ("own", "FUNCTION"))
+        assert rows(keeper, "SHOW PROCEDURE STATUS WHERE Db = 'guarded'") == ()
+        run("ALTER FUNCTION guarded.own COMMENT 'mine'", "DROP FUNCTION guarded.own", on=keeper)
+    run("GRANT SYSTEM_USER ON *.* TO keeper@'%'", on=root)
+    with pymysql.connect(**words) as keeper:
+        run("DROP FUNCTION guarded.f", on=keeper)
+    run("DROP DATABASE guarded", "DROP USER keeper@'%'", on=root)
+
+
 def test_load_data_fires_triggers(start, tmp_path):
     server = start("--local-infile=ON")
     root = server.connect()

@@ -163,10 +163,18 @@ impl Session {
         Ok(())
     }
 
-    /// Errors 1305, 1370.
+    /// Error 1227 for a routine whose definer has SYSTEM_USER, which the session has not.
+    fn may_change_routine(&mut self, schema: &str, function: bool, name: &str) -> Result<()> {
+        let version = self.dictionary();
+        let routine = version.routine(schema, kind_of(function), name);
+        routine.map_or(Ok(()), |routine| self.may_change_what_is_of(&routine.definer))
+    }
+
+    /// Errors 1227, 1305, 1370.
     pub(crate) fn alter_routine(&mut self, parsed: &Parsed, alter: &AlterRoutine) -> Result<()> {
         let (schema, name) = self.object(parsed, alter.name)?;
         self.may_use_program(Privileges::ALTER_ROUTINE, "alter routine", (&schema, alter.function, &name))?;
+        self.may_change_routine(&schema, alter.function, &name)?;
         let said = &alter.characteristics;
         let change = RoutineChange {
             access: said.access.map(access_of),
@@ -176,7 +184,7 @@ impl Session {
         self.define(|ddl| ddl.alter_routine(&schema, kind_of(alter.function), &name, change))
     }
 
-    /// Errors 1305, 1370.
+    /// Errors 1227, 1305, 1370.
     pub(crate) fn drop_routine(
         &mut self,
         parsed: &Parsed,
@@ -186,6 +194,7 @@ impl Session {
     ) -> Result<()> {
         let (schema, name) = self.object(parsed, name)?;
         self.may_use_program(Privileges::ALTER_ROUTINE, "alter routine", (&schema, function, &name))?;
+        self.may_change_routine(&schema, function, &name)?;
         let dropped = self.define(|ddl| ddl.drop_routine(&schema, kind_of(function), &name));
         if dropped.is_ok() {
             self.change_routine_grants(&schema, function, &name, false)?;

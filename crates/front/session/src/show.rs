@@ -95,10 +95,10 @@ impl Session {
             }),
             shows_triggers: Box::new(move |schema, table| of_triggers.table(schema, table).has(Privileges::TRIGGER)),
             shows_routines: access.has_dynamic("SHOW_ROUTINE") || access.global().has(Privileges::SELECT),
-            sees_routines: Box::new(move |schema, name| {
+            sees_routines: Box::new(move |schema, kind, name| {
+                let held = of_routines.routine(schema, kind == RoutineKind::Function, name);
                 let any = [Privileges::EXECUTE, Privileges::CREATE_ROUTINE, Privileges::ALTER_ROUTINE];
-                any.into_iter().any(|p| of_routines.schema(schema).has(p))
-                    || of_routines.has_grant_on_routine(schema, name)
+                any.into_iter().any(|p| held.has(p))
             }),
             rights: inspect::Rights {
                 directory: self.server.accounts.directory(),

@@ -71,7 +71,7 @@ impl Session {
             (said, _) => self.definer(parsed, said)?,
         };
         if let Some(view) = altered {
-            self.may_replace(view)?;
+            self.may_change_what_is_of(&view.definer)?;
         }
         let variable = |e: &Expr| matches!(e, Expr::UserVar(_) | Expr::SystemVar { .. } | Expr::Param(_));
         if parsed.exprs().iter().any(variable) {
@@ -134,12 +134,6 @@ impl Session {
         self.define(|ddl| ddl.put_view(&schema, &name, columns, view, replace))
     }
 
-    /// Error 1227 for a view whose definer has SYSTEM_USER, which the session has not.
-    fn may_replace(&self, view: &View) -> Result<()> {
-        let (user, host) = view.definer.rsplit_once('@').unwrap_or((&view.definer, ""));
-        self.may_change(&AccountName::new(user, host), &self.server.accounts.directory())
-    }
-
     /// `user@host` of the DEFINER clause. Errors 1227.
     pub(crate) fn definer(&mut self, parsed: &Parsed, account: Option<Account>) -> Result<String> {
         let own = self.access().account().name.clone();
@@ -172,7 +166,7 @@ impl Session {
         let version = self.dictionary();
         for (schema, name) in &views {
             if let Some(view) = version.table(schema, name).and_then(|t| t.view.as_ref()) {
-                self.may_replace(view)?;
+                self.may_change_what_is_of(&view.definer)?;
             }
         }
         let kept = self.define(|ddl| {

@@ -179,12 +179,6 @@ impl Access {
         self.schema(schema) | own.map_or(Privileges::NONE, |g| g.privileges)
     }
 
-    /// Was anything granted on a routine of this name?
-    pub fn has_grant_on_routine(&self, schema: &str, name: &str) -> bool {
-        let named = |function| self.account.routines.iter().any(|g| g.is_on(schema, function, name));
-        named(false) || named(true)
-    }
-
     /// `wanted` on a table, or error 1142.
     #[inline]
     pub fn check_table(&self, wanted: Privileges, schema: &str, table: &str) -> Result<(), SqlError> {

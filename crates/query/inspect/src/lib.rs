@@ -34,7 +34,7 @@ pub use threads::RESOURCE_GROUPS;
 pub use view_check::invalid_view;
 
 use catalog::statistics::Sample;
-use catalog::{Schema, Table, Version, VirtualContext};
+use catalog::{RoutineKind, Schema, Table, Version, VirtualContext};
 use engine::Engine;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -191,6 +191,9 @@ pub trait Source: Send + Sync {
 /// (schema, table) -> may the session know of it?
 pub type Visible = Box<dyn Fn(&str, &str) -> bool + Send>;
 
+/// (schema, kind, routine) -> may the session know of it?
+pub type VisibleRoutine = Box<dyn Fn(&str, RoutineKind, &str) -> bool + Send>;
+
 /// (schema, table, column) -> `select,insert`
 pub type ColumnPrivileges = Box<dyn Fn(&str, &str, &str) -> String + Send>;
 
@@ -228,8 +231,8 @@ pub struct Context {
     pub shows_views: Visible,
     /// Has the session TRIGGER on this table?
     pub shows_triggers: Visible,
-    /// May the session know of the routines of this schema, whoever has made them?
-    pub sees_routines: Visible,
+    /// May the session know of the routine of this schema, kind and name, whoever has made it?
+    pub sees_routines: VisibleRoutine,
     /// May it read all of them: SHOW_ROUTINE, or SELECT on everything?
     pub shows_routines: bool,
     /// What the session may do with a column, as COLUMNS has it; empty: it does not know of it.
@@ -257,7 +260,7 @@ impl Context {
 
     /// May the session know of a routine?
     pub(crate) fn sees_routine(&self, routine: &catalog::Routine) -> bool {
-        self.shows_routine(routine) || (self.sees_routines)(&routine.schema, &routine.name)
+        self.shows_routine(routine) || (self.sees_routines)(&routine.schema, routine.kind, &routine.name)
     }
 
     /// Is its text the session's to read?
