@@ -71,6 +71,22 @@ def test_kill_ends_a_function(server):
         assert rows(one, "SELECT 1, CURRENT_USER()") == ((1, "root@localhost"),)
 
 
+def test_kill_ends_a_function_that_sleeps(server):
+    with server.connect() as one, server.connect() as other:
+        run("CREATE DATABASE IF NOT EXISTS endless", TRUST, "DROP FUNCTION IF EXISTS endless.sleeps",
+            "CREATE FUNCTION endless.sleeps() RETURNS INT BEGIN DO SLEEP(60); RETURN 1; END", on=one)
+        ended = []
+        thread = threading.Thread(target=lambda: ended.append(code_of(one, "SELECT endless.sleeps()")))
+        thread.start()
+        sleeps = f"SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = {one.thread_id()} AND STATE = 'User sleep'"
+        wait_until(lambda: value(other, sleeps) == 1, 30, "the function sleeps")
+        run(f"KILL QUERY {one.thread_id()}", on=other)
+        thread.join(60)
+        assert ended == [1317]
+        run("SET max_execution_time = 200", on=one)
+        assert code_of(one, "SELECT endless.sleeps()") == 3024
+
+
 def test_a_replica_gets_the_rows_of_triggers_and_functions_once(start):
     source, replica = pair(start)
     there, here = source.connect(), replica.connect()

@@ -137,6 +137,8 @@ impl<'h, H: Host> Interpreter<'h, H> {
         let mut at: Place = 0;
         while let Some(op) = code.get(at as usize) {
             let result = self.step(compiled, op);
+            // KILL ends the program, whatever its statement has made of it: SLEEP gives 1, and a loop may have none.
+            types::work::check()?;
             at = match result {
                 Ok(Next::On) if self.handlers.is_empty() || self.host.conditions().is_empty() => at + 1,
                 Ok(Next::To(to)) if self.handlers.is_empty() || self.host.conditions().is_empty() => to,
@@ -165,11 +167,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
             }
             Op::SetCase { local, value } => self.set_case(compiled, *local as usize, *value),
             Op::Run(part) => self.statement(compiled, *part).map(|()| Next::On),
-            Op::Jump(to) => {
-                // A loop without a statement ends on KILL, too.
-                types::work::check()?;
-                Ok(Next::To(*to))
-            }
+            Op::Jump(to) => Ok(Next::To(*to)),
             Op::JumpUnless { condition, to, .. } => {
                 self.host.clear_conditions();
                 self.ready(*condition, compiled, None)?;
