@@ -537,7 +537,11 @@ impl<'q> Explainer<'q> {
     }
 
     fn sort_lines(&mut self, s: &Sort, depth: usize, line: impl Fn(String, usize) -> Line, out: &mut Vec<Line>) {
-        let key = |k: &super::node::SortKey| self.text(&k.expr) + if k.descending { " DESC" } else { "" };
+        let computed = |e: &'_ Expr| match &e.node {
+            Node::Column { depth: 0, slot, column } if *slot as usize == s.slot => s.values[*column as usize].clone(),
+            _ => e.clone(),
+        };
+        let key = |k: &super::node::SortKey| self.text(&computed(&k.expr)) + if k.descending { " DESC" } else { "" };
         let keys: Vec<String> = s.keys.iter().map(key).collect();
         let unique = if s.unique { " with duplicate removal" } else { "" };
         let mut text = format!("Sort{unique}: {}", keys.join(", "));

@@ -27,7 +27,14 @@ pub fn sorted(
         true => is_order_of_first(&q.plan, &order),
         false => limit.is_some() && is_of_one_table(&q.plan) && computes(&q.outputs),
     };
-    let values = match is_late && !unique && !q.outputs.iter().any(reads_rows) {
+    // What has an effect, or is long to compute, is computed once for both.
+    let shared = |o: &OrderKey| match o.expr.any(&mut is_called) {
+        true => q.outputs.iter().position(|e| e.says(&o.expr)),
+        false => None,
+    };
+    let shared: Vec<Option<usize>> = order.iter().map(shared).collect();
+    let is_late = is_late && shared.iter().all(Option::is_none);
+    let values: Vec<Expr> = match is_late && !unique && !q.outputs.iter().any(reads_rows) {
         true => {
             let mut kept = Vec::new();
             q.outputs.iter_mut().for_each(|e| keep(e, slot, &mut kept));
@@ -41,7 +48,11 @@ pub fn sorted(
         }
     };
     q.shapes.push(Shape::Tuple(values.len()));
-    let keys = order.into_iter().map(|o| SortKey { expr: o.expr, descending: o.descending }).collect();
+    let key = |(o, shared): (OrderKey, Option<usize>)| {
+        let expr = shared.map_or(o.expr, |at| Expr::column(slot, at, values[at].ty));
+        SortKey { expr, descending: o.descending }
+    };
+    let keys = order.into_iter().zip(shared).map(key).collect();
     q.plan = Plan::Sort(Box::new(Sort { input: q.plan, keys, unique, values, slot, limit }));
     q
 }
@@ -71,6 +82,15 @@ fn is_order_of_first(plan: &Plan, order: &[OrderKey]) -> bool {
 
 fn assigns(e: &Expr) -> bool {
     e.any(&mut |e| matches!(e.node, Node::SetUserVariable(..)))
+}
+
+/// A stored function, or a subquery.
+fn is_called(e: &Expr) -> bool {
+    match &e.node {
+        Node::Call(f, _) => f.volatile,
+        Node::Subquery { .. } | Node::Exists { .. } | Node::InSubquery { .. } | Node::Quantified { .. } => true,
+        _ => false,
+    }
 }
 
 /// Does a subquery or a window function in it read the table's row?

@@ -4,7 +4,7 @@ use super::spill::{Merge, Runs};
 use super::{Frame, Op, Receive, Run, Scope, Step, tuple};
 use expr::Execution;
 use expr::key::encode_key;
-use expr::{Expr, convert};
+use expr::{Expr, Node, convert};
 use observe::Counter;
 use plan::node::SortKey;
 use std::cmp::Ordering;
@@ -51,6 +51,8 @@ enum Form {
 /// Rows as tuples, their keys, and their order.
 struct Rows {
     form: Form,
+    /// Which of the values each key is, where it is not computed of its own.
+    kept: Vec<Option<usize>>,
     /// `max_sort_length`; of no concern where rows are made distinct.
     longest: usize,
     key_bytes: Vec<u8>,
@@ -60,17 +62,24 @@ struct Rows {
 }
 
 impl Rows {
-    fn new(keys: &[SortKey], values: &[Expr]) -> Rows {
+    /// `slot`: of the tuples.
+    fn new(keys: &[SortKey], values: &[Expr], slot: usize) -> Rows {
+        let kept = |k: &SortKey| match k.expr.node {
+            Node::Column { depth: 0, slot: of, column } if of as usize == slot => Some(column as usize),
+            _ => None,
+        };
+        let kept: Vec<Option<usize>> = keys.iter().map(kept).collect();
         let form = match keys {
             [SortKey { expr, descending }] if expr.ty.kind.is_bytes() && expr.ty.kind != TypeKind::Json => Form::Text {
                 collation: expr.ty.collation,
                 descending: *descending,
-                value: values.iter().position(|v| v.same(expr)),
+                value: kept[0].or_else(|| values.iter().position(|v| v.same(expr))),
             },
             _ => Form::Encoded,
         };
         Rows {
             form,
+            kept,
             longest: usize::MAX,
             key_bytes: Vec::new(),
             row_bytes: Vec::new(),
@@ -96,8 +105,12 @@ impl Rows {
         let from = self.key_bytes.len();
         let (key, leading) = match self.form {
             Form::Encoded => {
-                for k in keys {
-                    encode_sort_key(&mut self.key_bytes, &k.expr.eval(run, at)?, k, self.longest);
+                for (k, kept) in keys.iter().zip(&self.kept) {
+                    let value = match kept {
+                        Some(i) => tuple::get(&self.row_bytes[start..], values.len(), *i),
+                        None => k.expr.eval(run, at)?,
+                    };
+                    encode_sort_key(&mut self.key_bytes, &value, k, self.longest);
                 }
                 let key = &self.key_bytes[from..];
                 let mut leading = [0; 8];
@@ -262,7 +275,7 @@ impl SortOp {
         slot: usize,
         limit: Option<(Expr, Option<Expr>)>,
     ) -> SortOp {
-        let rows = Rows::new(&keys, &values);
+        let rows = Rows::new(&keys, &values, slot);
         SortOp { input, keys, unique, values, slot, limit, rows, next: 0, merge: None }
     }
 }

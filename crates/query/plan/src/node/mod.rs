@@ -342,6 +342,7 @@ pub struct SortKey {
 
 pub struct Sort {
     pub input: Plan,
+    /// A key that is a column of `slot` is the value that is kept there.
     pub keys: Vec<SortKey>,
     /// Rows whose keys are all equal are one row (DISTINCT).
     pub unique: bool,

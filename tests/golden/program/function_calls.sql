@@ -1,0 +1,20 @@
+-- A function that writes is called once a row, also where its value is what rows are ordered by.
+SET GLOBAL log_bin_trust_function_creators = 1;
+CREATE TABLE w (a INT);
+INSERT INTO w VALUES (1), (2), (3);
+CREATE TABLE r (id INT);
+CREATE FUNCTION f(x INT) RETURNS INT BEGIN INSERT INTO r VALUES (x); RETURN x; END;
+SELECT a, f(a) x FROM w ORDER BY x DESC;
+SELECT id FROM r ORDER BY id;
+SELECT a, f(a + 10) x FROM w ORDER BY 2;
+SELECT a, f(a + 20) FROM w ORDER BY f(a + 20) DESC;
+SELECT DISTINCT f(a + 30) x FROM w ORDER BY x;
+SELECT a, (SELECT f(w.a + 40)) FROM w ORDER BY 2 DESC;
+SELECT id FROM r WHERE id > 10 ORDER BY id;
+SELECT a, f(a + 50) x FROM w ORDER BY x DESC LIMIT 1;
+SELECT f(60) x UNION ALL SELECT f(61) ORDER BY x DESC;
+SELECT id FROM r WHERE id > 50 ORDER BY id;
+SELECT a, f(a + 70) x, f(a + 80) y FROM w ORDER BY y DESC, x;
+SELECT id FROM r WHERE id > 70 ORDER BY id;
+DROP FUNCTION f;
+SET GLOBAL log_bin_trust_function_creators = 0;
