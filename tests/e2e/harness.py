@@ -100,6 +100,14 @@ class Server:
         finally:
             self.process = None
 
+    def freeze(self):
+        """SIGSTOP, until all of its threads have stopped: some still run for a while where there are more threads than cores."""
+        self.process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, self.process.pid, os.WSTOPPED)
+
+    def thaw(self):
+        self.process.send_signal(signal.SIGCONT)
+
     def kill(self):
         """kill -9."""
         if self.process is not None:

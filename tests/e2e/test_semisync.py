@@ -2,7 +2,6 @@
 
 import json
 import re
-import signal
 import threading
 import time
 
@@ -68,7 +67,7 @@ def test_a_commit_waits_for_its_replica(start, point, options):
         run(f"INSERT INTO d.t VALUES ({n})", on=here)
     assert (says(here, "source_status"), says(here, "source_no_tx")) == ("ON", "0")
     assert int(says(here, "source_yes_tx")) >= 20
-    replica.process.send_signal(signal.SIGSTOP)
+    replica.freeze()
     try:
         later = Later(source, "INSERT INTO d.t VALUES (100)")
         wait_until(lambda: says(here, "source_wait_sessions") == "1", SECONDS, "the commit waits")
@@ -86,7 +85,7 @@ def test_a_commit_waits_for_its_replica(start, point, options):
             wait_until(lambda: time.monotonic() > time_to_be_wrong, SECONDS, "some time goes by")
             assert not reader.is_over()
     finally:
-        replica.process.send_signal(signal.SIGCONT)
+        replica.thaw()
     for one in (later, reader):
         wait_until(one.is_over, SECONDS, "the answer has come")
         assert one.error is None
@@ -104,7 +103,7 @@ def test_who_waits_too_long_goes_on_and_the_replica_is_taken_up_again(start, poi
     # Which may have taken too long, too.
     wait_until(lambda: says(here, "source_status") == "ON", SECONDS, "the replica answers")
     times, alone = int(says(here, "source_no_times")), int(says(here, "source_no_tx"))
-    replica.process.send_signal(signal.SIGSTOP)
+    replica.freeze()
     try:
         began = time.monotonic()
         run("INSERT INTO d.t VALUES (2)", on=here)
@@ -117,7 +116,7 @@ def test_who_waits_too_long_goes_on_and_the_replica_is_taken_up_again(start, poi
         assert value(source.connect(), "SELECT COUNT(*) FROM d.t") == 3
         assert int(says(here, "source_no_tx")) == alone + 2
     finally:
-        replica.process.send_signal(signal.SIGCONT)
+        replica.thaw()
     assert "Timeout waiting for reply of binlog" in source.log_text()
     wait_until(lambda: says(here, "source_status") == "ON", SECONDS, "the replica has caught up")
     semi(here, timeout=60_000)
@@ -158,7 +157,7 @@ def test_so_many_replicas_have_to_answer(start):
 def test_settings_change_while_commits_wait(start):
     source, replica = semi_pair(start, "AFTER_SYNC")
     here = source.connect()
-    replica.process.send_signal(signal.SIGSTOP)
+    replica.freeze()
     try:
         later = Later(source, "INSERT INTO d.t VALUES (1)")
         wait_until(lambda: says(here, "source_wait_sessions") == "1", SECONDS, "the commit waits")
@@ -180,7 +179,7 @@ def test_settings_change_while_commits_wait(start):
         assert value(here, "SELECT COUNT(*) FROM d.t") == 2
         run("INSERT INTO d.t VALUES (3)", on=here)
     finally:
-        replica.process.send_signal(signal.SIGCONT)
+        replica.thaw()
     catch_up(replica.connect(), here)
     same(replica.connect(), here, "d.t")
 
@@ -239,7 +238,7 @@ def test_a_receipt_tells_what_a_commit_rests_on(start):
     assert made == {"gtid": f"{own}:8", **end(), "replicas": 1}
     # A commit that nobody waits for: the replica has what was before.
     semi(here, enabled="OFF")
-    replica.process.send_signal(signal.SIGSTOP)
+    replica.freeze()
     try:
         alone = receipt("INSERT INTO d.t VALUES (4)")
         assert alone == {"gtid": f"{own}:9", **end(), "replicas": 0}
@@ -252,7 +251,7 @@ def test_a_receipt_tells_what_a_commit_rests_on(start):
         assert asked(f"{own}:10") is None and value(here, "SELECT CLEARWAY_RECEIPT(NULL)") is None
         assert code_of(here, "SELECT CLEARWAY_RECEIPT('x')") == code_of(here, f"SELECT CLEARWAY_RECEIPT('{own}:1-2')") == 1774
     finally:
-        replica.process.send_signal(signal.SIGCONT)
+        replica.thaw()
     wait_until(lambda: asked(f"{own}:9")["replicas"] == 1, SECONDS, "the replica has told")
     # In another file than the one in use, in none any more, and after a start.
     run("FLUSH BINARY LOGS", on=here)
