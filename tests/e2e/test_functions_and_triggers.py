@@ -207,6 +207,20 @@ def test_routines_of_who_has_system_user_are_guarded(server):
     run("DROP DATABASE guarded", "DROP USER keeper@'%'", on=root)
 
 
+def test_ignore_leaves_out_the_row_whose_trigger_sets_null(server):
+    """MySQL drops the rows behind it as well (docs/compatibility.md)."""
+    with server.connect() as c:
+        run("CREATE DATABASE refusing", TRUST, "CREATE TABLE refusing.t (a INT NOT NULL, b INT)",
+            "CREATE TRIGGER refusing.ti BEFORE INSERT ON refusing.t FOR EACH ROW SET NEW.a = NULLIF(NEW.a, 2)",
+            "CREATE TRIGGER refusing.tu BEFORE UPDATE ON refusing.t FOR EACH ROW SET NEW.a = NULLIF(NEW.a, 3)", on=c)
+        assert run("INSERT IGNORE INTO refusing.t VALUES (1, 1), (2, 2), (3, 3), (4, 4)", on=c) == 3
+        assert rows(c, "SHOW WARNINGS") == (("Warning", 1048, "Column 'a' cannot be null"),)
+        assert run("UPDATE IGNORE refusing.t SET b = 9", on=c) == 2
+        assert rows(c, "SHOW WARNINGS") == (("Warning", 1048, "Column 'a' cannot be null"),)
+        assert rows(c, "SELECT * FROM refusing.t ORDER BY a") == ((1, 9), (3, 3), (4, 9))
+        run("DROP DATABASE refusing", on=c)
+
+
 def test_load_data_fires_triggers(start, tmp_path):
     server = start("--local-infile=ON")
     root = server.connect()

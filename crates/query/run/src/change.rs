@@ -314,15 +314,18 @@ impl Assigner {
         self.apply_set(table, frame, writer, row, how, run)?;
         let defers = self.defers_nulls();
         let Some(rules) = &mut self.rules else { return Ok(()) };
-        if defers {
-            rules.before_row(Some(&frame.slots[self.slot].bytes), writer, &mut self.nulls, run)?;
-            for c in self.nulls.drain(..) {
-                store::null_value(&table.columns[c], false, Strictness { null_is_error: !how.lenient, ..how }, run)?;
-            }
-        }
         let set = &self.set;
         let absent = |c: usize| set.iter().any(|(s, value)| *s == c && matches!(value, Assigned::Default));
-        rules.complete(writer, &absent, row, how, run)
+        if defers {
+            rules.fill_for_triggers(TriggerEvent::Update, writer, &absent, row, how, run)?;
+            let changed = rules.before_row(Some(&frame.slots[self.slot].bytes), writer, &mut self.nulls, run)?;
+            for c in self.nulls.drain(..) {
+                // What a trigger sets is refused whatever the mode.
+                let null_is_error = !how.lenient || changed.iter().any(|(s, _)| *s == c);
+                store::null_value(&table.columns[c], false, Strictness { null_is_error, ..how }, run)?;
+            }
+        }
+        rules.complete(writer, &|c| !defers && absent(c), row, how, run)
     }
 
     /// The row was written. Errors 1451, 1452.

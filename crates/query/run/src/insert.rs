@@ -854,10 +854,12 @@ pub(super) fn complete(
     run: &Run<'_>,
 ) -> Result<bool> {
     let Some(rules) = rules else { return Ok(true) };
-    if p.defers_nulls {
-        triggers::before_insert(rules, writer, absent, ignore, p, run)?;
-    }
-    match rules.complete(writer, absent, p.row, p.how, run) {
+    let completed = match p.defers_nulls {
+        true => triggers::before_insert(rules, writer, absent, p, run)
+            .and_then(|()| rules.complete(writer, &|_| false, p.row, p.how, run)),
+        false => rules.complete(writer, absent, p.row, p.how, run),
+    };
+    match completed {
         Err(e) if ignore && is_ignorable(&e) => {
             run.warn(e.code, e.message);
             p.refused += 1;

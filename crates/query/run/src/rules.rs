@@ -7,8 +7,8 @@
 use super::long;
 use super::write::{self, Refused, RowWriter, column};
 use super::{Frame, Run, Scope, Shape};
-use crate::program::Compiled;
 use crate::program::trigger::{NewRow, Triggers, fire};
+use crate::program::{Compiled, RowColumn};
 use catalog::{ForeignKey, ReferenceAction, Table, TriggerEvent};
 use engine::{Cursor, Direction, LockMode, Range, Read, Wait};
 use expr::Execution;
@@ -17,6 +17,7 @@ use expr::reborrow;
 use expr::store;
 use expr::{Expr, Node, array};
 use plan::node::rules::{Child, Rules, TableRules};
+use sql::ast::RowImage;
 use std::ops::Bound;
 use std::sync::Arc;
 use types::codes::*;
@@ -163,6 +164,32 @@ impl RuleSet {
     /// Do foreign keys lead to the table?
     pub fn has_children(&self) -> bool {
         !self.rules.nodes[0].children.is_empty()
+    }
+
+    /// Computes what triggers before an insertion or an update are to see in the encoded row: default expressions of columns that
+    /// are `absent`, once and for all, and generated columns, if a trigger reads one. Errors are those of the expressions.
+    pub fn fill_for_triggers(
+        &mut self,
+        event: TriggerEvent,
+        writer: &mut RowWriter,
+        absent: &dyn Fn(usize) -> bool,
+        row: u64,
+        how: Strictness,
+        run: &Run<'_>,
+    ) -> Result<()> {
+        let rules = Arc::clone(&self.rules);
+        let node = &rules.nodes[0];
+        let shows =
+            |c: &RowColumn| c.is_read && c.image == RowImage::New && node.table.columns[c.column].generated.is_some();
+        let shows_generated = self.triggers(event, true).iter().any(|t| t.row_columns.iter().any(shows));
+        let is_shown = |(c, _): &&(usize, Expr)| shows_generated && !node.table.columns[*c].hidden;
+        let defaults = node.defaults.iter().filter(|(c, _)| absent(*c));
+        for (at, e) in defaults.chain(node.generated.iter().filter(is_shown)) {
+            if !self.kept.contains(at) {
+                self.fill(0, &node.table, *at, e, writer, row, how, run)?;
+            }
+        }
+        Ok(())
     }
 
     /// Computes what the encoded row has placeholders for, default expressions of columns that are `absent` and generated
@@ -537,6 +564,10 @@ fn broken(table: &Table, foreign: &ForeignKey) -> String {
 pub fn is_ignorable(e: &SqlError) -> bool {
     matches!(
         e.code,
-        ER_VIEW_CHECK_FAILED | ER_ROW_IS_REFERENCED_2 | ER_NO_REFERENCED_ROW_2 | ER_CHECK_CONSTRAINT_VIOLATED
+        ER_BAD_NULL_ERROR
+            | ER_VIEW_CHECK_FAILED
+            | ER_ROW_IS_REFERENCED_2
+            | ER_NO_REFERENCED_ROW_2
+            | ER_CHECK_CONSTRAINT_VIOLATED
     )
 }

@@ -4,20 +4,22 @@ use super::{Progress, absent, replace_null};
 use crate::Run;
 use crate::rules::RuleSet;
 use crate::write::RowWriter;
+use catalog::TriggerEvent;
 use expr::{Strictness, store};
 use std::sync::Arc;
 use types::Result;
 
-/// Fires triggers before the encoded row is inserted. Errors: theirs; 1048 and 1364 of what is NULL still.
+/// Fires triggers before the encoded row is inserted, whose defaults are computed then.
+/// Errors: theirs and of the defaults; 1048 and 1364 of what is NULL still.
 #[cold]
 pub(super) fn before_insert(
     rules: &mut RuleSet,
     writer: &mut RowWriter,
     absent_columns: &dyn Fn(usize) -> bool,
-    ignore: bool,
     p: &mut Progress,
     run: &Run<'_>,
 ) -> Result<()> {
+    rules.fill_for_triggers(TriggerEvent::Insert, writer, absent_columns, p.row, p.how, run)?;
     let mut nulls = std::mem::take(&mut p.nulls);
     let set = rules.before_row(None, writer, &mut nulls, run)?;
     let table = Arc::clone(rules.table());
@@ -27,7 +29,7 @@ pub(super) fn before_insert(
     let refused = nulls.into_iter().filter(|c| !is_counted(c)).try_for_each(|c| match is_set(c) {
         // What a trigger sets is refused whatever the mode.
         true => {
-            let how = Strictness { null_is_error: !ignore, ..p.how };
+            let how = Strictness { null_is_error: true, ..p.how };
             store::null_value(&table.columns[c], false, how, run).map(drop)
         }
         false if absent_columns(c) => absent(&table, c, p, run).map(drop),
