@@ -514,6 +514,12 @@ impl Planner<'_> {
                 return Ok(Expr::new(Node::Arith(ArithOp::Mod, Box::new(a), Box::new(b)), ty));
             }
             Grouping => return Ok(super::group::grouping_call(args)),
+            CurrentUser => {
+                let e = self.native(func.name(), args)?;
+                let Some(definer) = &self.scope.routine_caller else { return Ok(e) };
+                let definer = Value::Bytes(definer.clone().into_bytes().into());
+                return Ok(Expr::new(Node::Const(definer), e.ty));
+            }
             _ => {}
         }
         self.native(func.name(), args)

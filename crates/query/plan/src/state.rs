@@ -39,7 +39,7 @@ pub struct Scope {
     pub schema: Option<String>,
     /// Of a view: the schema that functions without one are of.
     pub routine_schema: Option<String>,
-    /// And the definer whose call it is.
+    /// And the definer whose call it is, and who is its CURRENT_USER().
     pub routine_caller: Option<String>,
 }
 
