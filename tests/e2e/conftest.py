@@ -52,11 +52,12 @@ def start(kind):
 
 
 @pytest.fixture
-def small_disk(tmp_path):
-    """A file system of its own, so that it can be full."""
+def small_disk(tmp_path, request):
+    """A file system of its own, so that it can be full; its size is 192m, or the parameter."""
     place = tmp_path / "disk"
     place.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=192m", "tmpfs", str(place)], capture_output=True, text=True)
+    size = getattr(request, "param", "192m")
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(place)], capture_output=True, text=True)
     if mounted.returncode != 0:
         pytest.skip(f"cannot mount: {mounted.stderr.strip()}")
     yield place

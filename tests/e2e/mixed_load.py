@@ -22,8 +22,8 @@ from harness import rows, run, value
 DUPLICATE, LOCK_WAIT_TIMEOUT, DEADLOCK = 1062, 1205, 1213
 # The server is dead, or was when the session began.
 GONE = (2003, 2006, 2013)
-# A full disk: said of a write, of a table, of a transaction that has to be undone in the background first.
-FULL = (1021, 1030, 1114, 1181)
+# A full disk: said of a write, of the binary log, of a table, of a transaction that has to be undone in the background first.
+FULL = (1021, 1026, 1030, 1114, 1181)
 
 
 class Disk:
