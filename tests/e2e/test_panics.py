@@ -52,6 +52,22 @@ def test_a_panic_under_hints_leaves_no_variable_behind(server):
     assert value(a, "SELECT SLEEP(0.3)") == 0, "no deadline is left"
 
 
+def test_a_panic_in_a_function_leaves_nothing_of_its_own_behind(server):
+    a = server.connect()
+    run("SET GLOBAL log_bin_trust_function_creators = 1", "CREATE DATABASE panics", "CREATE DATABASE d", "CREATE USER definer@localhost",
+        "GRANT EXECUTE ON *.* TO definer@localhost", "SET sql_mode = 'ANSI_QUOTES'", "USE d", on=a)
+    run("CREATE DEFINER = definer@localhost FUNCTION panics.f() RETURNS INT RETURN 1", "SET sql_mode = DEFAULT",
+        "CREATE DEFINER = definer@localhost FUNCTION g() RETURNS INT RETURN 1 + panics.f()", "CREATE FUNCTION h() RETURNS INT RETURN 2", on=a)
+    around = "SELECT DATABASE(), CURRENT_USER(), @@sql_mode"
+    before = rows(a, around)
+    for call in ("panics.f()", "g()"):
+        with pytest.raises(pymysql.MySQLError) as raised:
+            rows(a, f"SELECT {call}")
+        assert raised.value.args[0] == 1815
+        assert rows(a, around) == before
+        assert value(a, "SELECT h()") == 2
+
+
 def test_a_panic_with_a_lock_held_ends_the_process(server):
     a = server.connect()
     run("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)", "INSERT INTO d.t VALUES (1)", on=a)

@@ -149,6 +149,8 @@ impl Session {
 
     #[cold]
     pub(crate) fn take_back(&mut self) {
+        // There is one only where a panic has ended the statement.
+        while self.state.put_surroundings() {}
         let rights = self.state.lent.as_mut().and_then(|lent| lent.end());
         let Some(rights) = rights else { return };
         let rights: Box<dyn std::any::Any> = rights;
@@ -165,8 +167,9 @@ impl State {
         self.lent.get_or_insert_default()
     }
 
-    /// See [`expr::Env::surround`].
-    pub(crate) fn take_surroundings(&mut self, new: Around<'_>) -> Surroundings {
+    /// See [`run::Env::surround`].
+    pub(crate) fn take_surroundings(&mut self, new: Around<'_>) {
+        let schema = new.schema;
         let mut before = Surroundings::default();
         if self.database.as_deref() != Some(new.schema) {
             before.database = Some(self.database.replace(new.schema.to_string()));
@@ -179,11 +182,14 @@ impl State {
         if let Some(user) = new.user {
             before.user = Some(std::mem::replace(&mut self.current_user, user));
         }
-        before
+        self.lent().surrounded.push(before);
+        #[cfg(debug_assertions)]
+        crate::panics::provoke_in(schema);
     }
 
-    /// See [`expr::Env::restore`].
-    pub(crate) fn put_surroundings(&mut self, before: Surroundings) {
+    /// See [`run::Env::restore`]. False: nothing was changed.
+    pub(crate) fn put_surroundings(&mut self) -> bool {
+        let Some(before) = self.lent.as_mut().and_then(|lent| lent.surrounded.pop()) else { return false };
         if let Some(database) = before.database {
             self.database = database;
         }
@@ -193,6 +199,7 @@ impl State {
         if let Some(user) = before.user {
             self.current_user = user;
         }
+        true
     }
 
     pub(crate) fn exchange_all_conditions(&mut self, others: Conditions) -> Conditions {

@@ -81,11 +81,23 @@ pub(crate) fn reference() -> String {
     format!("{seconds:x}-{}", COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Debug builds that are started with CLEARWAY_PANICS panic where the statement asks them to, for tests of what follows.
+/// Was the debug build started with CLEARWAY_PANICS?
+#[cfg(debug_assertions)]
+fn are_provoked() -> bool {
+    static ON: OnceLock<bool> = OnceLock::new();
+    *ON.get_or_init(|| std::env::var_os("CLEARWAY_PANICS").is_some())
+}
+
+/// Such a build panics inside of routines of the schema `panics`.
+#[cfg(debug_assertions)]
+pub(crate) fn provoke_in(schema: &str) {
+    assert!(schema != "panics" || !are_provoked(), "the routine's schema asked for it");
+}
+
+/// And where the statement asks it to, for tests of what follows.
 #[cfg(debug_assertions)]
 pub(crate) fn provoke(text: &[u8]) {
-    static ON: OnceLock<bool> = OnceLock::new();
-    if !ON.get_or_init(|| std::env::var_os("CLEARWAY_PANICS").is_some()) {
+    if !are_provoked() {
         return;
     }
     let asks = |what: &[u8]| text.windows(what.len()).any(|w| w == what);

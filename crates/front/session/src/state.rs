@@ -11,7 +11,7 @@ use crate::variables::{Globals, Scope, SessionVariables, VARIABLES, Val, VarId, 
 use catalog::VirtualContext;
 use expr::{LoadedFile, Stage};
 use run::Env;
-use run::context::{Around, Conditions, Figures, Surroundings};
+use run::context::{Around, Conditions, Figures};
 use run::program::Condition;
 use sql::ast::Parsed;
 use std::collections::HashMap;
@@ -579,12 +579,12 @@ impl Env for State {
         Some(State::lent(self))
     }
 
-    fn surround(&mut self, routine: Around<'_>) -> Surroundings {
-        self.take_surroundings(routine)
+    fn surround(&mut self, routine: Around<'_>) {
+        self.take_surroundings(routine);
     }
 
-    fn restore(&mut self, before: Surroundings) {
-        self.put_surroundings(before);
+    fn restore(&mut self) {
+        self.put_surroundings();
     }
 
     fn exchange_conditions(&mut self, others: Conditions) -> Conditions {

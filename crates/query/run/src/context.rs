@@ -82,11 +82,9 @@ pub trait Env: plan::Env {
     fn lent(&mut self) -> Option<&mut dyn std::any::Any> {
         None
     }
-    /// Makes those of a routine the session's. What they were before is given back to [`Env::restore`].
-    fn surround(&mut self, _routine: Around<'_>) -> Surroundings {
-        Surroundings::default()
-    }
-    fn restore(&mut self, _before: Surroundings) {}
+    /// Makes those of a routine the session's, until [`Env::restore`]. After a panic the session does that itself.
+    fn surround(&mut self, _routine: Around<'_>) {}
+    fn restore(&mut self) {}
     /// The conditions of the statement at hand, put aside while a routine has its own, or put back.
     fn exchange_conditions(&mut self, _others: Conditions) -> Conditions {
         Conditions::default()

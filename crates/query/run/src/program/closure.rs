@@ -39,9 +39,9 @@ fn closure(version: &Arc<Version>, env: &mut dyn Env, routine: &Arc<Compiled>) -
         return Ok(Arc::from([]));
     }
     closures.open.push(Arc::clone(routine));
-    let before = env.surround(routine.around(None));
+    env.surround(routine.around(None));
     let found = sync::stack::with_room(PLAN_BYTES, || tables_of(version, env, routine));
-    env.restore(before);
+    env.restore();
     let closures = &mut Lent::of(env.lent())?.closures;
     closures.open.pop();
     let found: Arc<[TableUse]> = found.into();

@@ -5,7 +5,7 @@ use super::lent::{Lent, SubPlan};
 use super::values::assign;
 use super::{Compiled, Condition, Form, Host, Interpreter, Plans};
 use crate::Run;
-use crate::context::{Conditions, Env, Outcome, RowSink, Surroundings};
+use crate::context::{Conditions, Env, Outcome, RowSink};
 use crate::prepared::{Prepared, Uses};
 use catalog::{RoutineKind, Version};
 use engine::Transaction;
@@ -62,7 +62,6 @@ fn call(
 
 /// What a routine inside of a statement has put aside.
 pub(super) struct Before {
-    surroundings: Surroundings,
     conditions: Conditions,
     figures: crate::context::Figures,
 }
@@ -79,18 +78,13 @@ pub(super) fn enter(
     if is_function && lent.running.iter().any(|running| running.routine == compiled.routine) {
         return Err(err!(ER_SP_NO_RECURSION));
     }
-    let surroundings = begin(env, compiled, table, caller)?;
+    begin(env, compiled, table, caller)?;
     let conditions = env.exchange_conditions(Conditions::default());
-    Ok(Before { surroundings, conditions, figures: env.figures() })
+    Ok(Before { conditions, figures: env.figures() })
 }
 
 /// A routine's rights and settings are in force until [`end`]. Errors 1142, 1436, 1449.
-fn begin(
-    env: &mut dyn Env,
-    compiled: &Arc<Compiled>,
-    table: Option<&str>,
-    caller: Option<&str>,
-) -> Result<Surroundings> {
+fn begin(env: &mut dyn Env, compiled: &Arc<Compiled>, table: Option<&str>, caller: Option<&str>) -> Result<()> {
     let lent = Lent::of(env.lent())?;
     if lent.running.len() >= DEPTH_MAX {
         return Err(SqlError::new(ER_STACK_OVERRUN_NEED_MORE, "Thread stack overrun: routines are nested too deeply"));
@@ -104,11 +98,12 @@ fn begin(
         return Err(denied);
     }
     lent.running.push(Arc::clone(compiled));
-    Ok(env.surround(compiled.around(user)))
+    env.surround(compiled.around(user));
+    Ok(())
 }
 
-fn end(env: &mut dyn Env, before: Surroundings) {
-    env.restore(before);
+fn end(env: &mut dyn Env) {
+    env.restore();
     if let Ok(lent) = Lent::of(env.lent()) {
         lent.running.pop();
         if let Ok(rights) = lent.rights() {
@@ -119,7 +114,7 @@ fn end(env: &mut dyn Env, before: Surroundings) {
 
 /// The routine is over. Conditions of its last statement follow those that there were, if it `tells` of them.
 pub(super) fn leave(env: &mut dyn Env, before: Before, tells: bool) {
-    let Before { surroundings, mut conditions, figures } = before;
+    let Before { mut conditions, figures } = before;
     let own = env.exchange_conditions(Conditions::default());
     if tells {
         conditions.count += own.count;
@@ -128,7 +123,7 @@ pub(super) fn leave(env: &mut dyn Env, before: Before, tells: bool) {
     }
     env.exchange_conditions(conditions);
     env.set_figures(figures);
-    end(env, surroundings);
+    end(env);
 }
 
 type Given<'g, 'h, 'x> = &'g mut Interpreter<'h, Within<'x>>;
@@ -141,7 +136,7 @@ pub(super) fn inside(
     give: impl FnOnce(Given<'_, '_, '_>),
 ) -> Result<Ended> {
     let version = Lent::of(env.lent())?.version()?;
-    let mut host = Within { tx, env, version, around: Vec::new() };
+    let mut host = Within { tx, env, version };
     let mut interpreter = Interpreter::new(&mut host, compiled);
     give(&mut interpreter);
     interpreter.run()
@@ -152,8 +147,6 @@ pub(crate) struct Within<'x> {
     tx: &'x mut Transaction,
     env: &'x mut dyn Env,
     version: Arc<Version>,
-    /// What the procedures that run here have changed.
-    around: Vec<Surroundings>,
 }
 
 /// Error 1442 where a sub-statement writes to a table that a statement around it uses.
@@ -168,7 +161,6 @@ fn check_written(lent: &Lent, tables: &[TableUse]) -> Result<()> {
 
 impl Within<'_> {
     fn execute(&mut self, plan: &mut SubPlan, locals: &[Value<'static>], sink: &mut dyn RowSink) -> Result<Outcome> {
-        types::work::check()?;
         let lent = Lent::of(self.env.lent())?;
         let reads = lent.reads;
         if !plan.tables().is_empty() || plan.calls() {
@@ -266,15 +258,12 @@ impl Host for Within<'_> {
         if depth > limit {
             return Err(err!(ER_SP_RECURSION_LIMIT, limit, name));
         }
-        let surroundings = begin(self.env, &compiled, None, None)?;
-        self.around.push(surroundings);
+        begin(self.env, &compiled, None, None)?;
         Ok(compiled)
     }
 
     fn leave(&mut self) {
-        if let Some(before) = self.around.pop() {
-            end(self.env, before);
-        }
+        end(self.env);
     }
 
     fn take_plans(&mut self, compiled: &Arc<Compiled>) -> Plans<SubPlan> {

@@ -7,6 +7,7 @@
 //! ```
 
 use super::{Compiled, Plans};
+use crate::context::Surroundings;
 use crate::{PlainReads, Prepared};
 use catalog::{RoutineKind, Version};
 use plan::TableUse;
@@ -52,6 +53,8 @@ pub struct Lent {
     /// How the outermost statement reads: its sub-statements read so.
     pub(crate) reads: Option<PlainReads>,
     pub(crate) closures: Closures,
+    /// What the routines that run, or are planned, have changed of the session's, the innermost last.
+    pub surrounded: Vec<Surroundings>,
 }
 
 impl Lent {
@@ -102,6 +105,7 @@ impl Lent {
     pub fn end(&mut self) -> Option<Box<dyn Rights>> {
         self.running.clear();
         self.used.clear();
+        self.closures.abandon();
         (self.version, self.reads) = (None, None);
         self.rights.take()
     }
@@ -123,6 +127,12 @@ pub(crate) struct Closures {
 const CLOSURES_MAX: usize = 256;
 
 impl Closures {
+    /// Looking was ended by a panic.
+    fn abandon(&mut self) {
+        self.open.clear();
+        self.is_cut = false;
+    }
+
     pub fn find(&mut self, version: &Arc<Version>, routine: &Arc<Compiled>) -> Option<Arc<[TableUse]>> {
         if !self.version.as_ref().is_some_and(|v| Arc::ptr_eq(v, version)) {
             self.known.clear();
