@@ -138,8 +138,7 @@ impl Session {
 
     /// Error 1227 where the definer of a view or a routine has SYSTEM_USER, which the session has not.
     pub(crate) fn may_change_what_is_of(&self, definer: &str) -> Result<()> {
-        let (user, host) = definer.rsplit_once('@').unwrap_or((definer, ""));
-        self.may_change(&AccountName::new(user, host), &self.server.accounts.directory())
+        self.may_change(&AccountName::of_definer(definer), &self.server.accounts.directory())
     }
 
     /// ALTER USER: of the own account a session may change the password, and nothing else without what others' accounts

@@ -1,6 +1,6 @@
 //! A session and the binary log: what its transactions put into the log beside their changes, and the statements about its files.
 //!
-//! Rows go there as they are written ([`exec`]), statements that define something when they commit, and the end of a transaction
+//! Rows go there as they are written ([`run`]), statements that define something when they commit, and the end of a transaction
 //! right before it: all in the events of the engine's transaction, so there is nothing to hold or to wait for.
 
 use crate::gtid::{ENFORCE_GTIDS, ENFORCE_ON, GTID_MODE, MODE_ON, numbers};

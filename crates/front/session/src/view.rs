@@ -64,8 +64,7 @@ impl Session {
         let altered = version.table(&schema, &name).filter(|_| create.alter).and_then(|t| t.view.as_ref());
         let definer = match (create.definer, altered) {
             (None, Some(view)) => {
-                let (user, host) = view.definer.rsplit_once('@').unwrap_or((&view.definer, ""));
-                self.may_name_definer(&AccountName::new(user, host), &self.server.accounts.directory())?;
+                self.may_name_definer(&AccountName::of_definer(&view.definer), &self.server.accounts.directory())?;
                 view.definer.clone()
             }
             (said, _) => self.definer(parsed, said)?,

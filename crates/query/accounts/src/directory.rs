@@ -20,9 +20,13 @@ impl AccountName {
         let host = if host.is_empty() { "%".to_string() } else { host.to_ascii_lowercase() };
         AccountName { user: user.into(), host }
     }
-}
 
-impl AccountName {
+    /// Of `user@host`, as views and programs keep their definers.
+    pub fn of_definer(definer: &str) -> AccountName {
+        let (user, host) = definer.rsplit_once('@').unwrap_or((definer, ""));
+        AccountName::new(user, host)
+    }
+
     /// Stands for every account where PROXY is granted: the anonymous one of no host.
     pub fn of_all() -> AccountName {
         AccountName { user: String::new(), host: String::new() }

@@ -1,7 +1,7 @@
 //! Which rows are written while an index, or a new form of the table, is built beside writers.
 //!
 //! The log knows keys and who wrote, not what: the builder looks the rows up itself, in two snapshots, and brings the new trees from the
-//! older to the newer one ([`exec`'s `online`]). A table has one log, which all versions of it share until its rows get another form.
+//! older to the newer one (`ddl`). A table has one log, which all versions of it share until its rows get another form.
 //! While it is shut, as it is nearly always, a writer reads one word of a line that nobody writes.
 
 use std::sync::atomic::{AtomicBool, Ordering};

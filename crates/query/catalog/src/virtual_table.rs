@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use types::collation::CollationId;
 use types::{Result, Value};
 
-/// Implemented by crate `inspect`, scanned by crate `exec`.
+/// Implemented by crate `inspect`, scanned by crate `run`.
 pub trait VirtualTable: Send + Sync {
     /// Appends all rows that `sought` admits, others as it likes; `cx` is what the session lets it see.
     fn rows(&self, cx: &dyn VirtualContext, sought: &[Sought], out: &mut Vec<Vec<Value<'static>>>) -> Result<()>;

@@ -174,31 +174,10 @@ impl Source {
             })
             .collect();
         Source {
-            slot,
             schema: table.schema.clone(),
-            name: alias.unwrap_or(&table.name).to_string(),
             table: Some(table.clone()),
             named: Some(table.id),
-            used: vec![Cell::new(false); columns.len()],
-            columns,
-            nullable: false,
-            hints: Vec::new(),
-            tuning: None,
-            block: None,
-            read: engine::Read::Consistent,
-            filter: None,
-            check: None,
-            view: None,
-            derived: None,
-            lateral: None,
-            json_table: None,
-            working: None,
-            stands_for: None,
-            unique: None,
-            parts: Vec::new(),
-            is_query: false,
-            hidden: false,
-            origin: None,
+            ..Source::of_tuple(slot, alias.unwrap_or(&table.name), columns)
         }
     }
 

@@ -84,7 +84,7 @@ fn assigns(e: &Expr) -> bool {
     e.any(&mut |e| matches!(e.node, Node::SetUserVariable(..)))
 }
 
-/// A stored function, or a subquery.
+/// A stored function, another one with an effect, or a subquery.
 fn is_called(e: &Expr) -> bool {
     match &e.node {
         Node::Call(f, _) => f.volatile,
