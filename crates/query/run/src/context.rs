@@ -110,17 +110,6 @@ pub struct Around<'r> {
     pub user: Option<String>,
 }
 
-/// What a routine has changed of the session's, as it was; `None`: it has not.
-#[derive(Clone, Debug, Default)]
-pub struct Surroundings {
-    pub database: Option<Option<String>>,
-    pub sql_mode: Option<u64>,
-    /// `collation_connection`
-    pub collation: Option<types::CollationId>,
-    /// CURRENT_USER(): the definer.
-    pub user: Option<String>,
-}
-
 /// The conditions of a statement: those that are kept, and how many there were, errors among them.
 #[derive(Debug, Default)]
 pub struct Conditions {

@@ -7,7 +7,6 @@
 //! ```
 
 use super::{Compiled, Plans};
-use crate::context::Surroundings;
 use crate::{PlainReads, Prepared};
 use catalog::{RoutineKind, Version};
 use plan::TableUse;
@@ -30,6 +29,17 @@ pub trait Rights: Send + std::any::Any {
     /// May the trigger read and set the columns that it names? Errors 1143.
     fn may_touch(&mut self, schema: &str, table: &str, trigger: &Compiled) -> Result<()>;
     fn leave(&mut self);
+}
+
+/// What a routine has changed of the session's, as it was; `None`: it has not.
+#[derive(Clone, Debug, Default)]
+pub struct Surroundings {
+    pub database: Option<Option<String>>,
+    pub sql_mode: Option<u64>,
+    /// `collation_connection`
+    pub collation: Option<types::CollationId>,
+    /// CURRENT_USER(): the definer.
+    pub user: Option<String>,
 }
 
 /// Kept by a session from statement to statement.

@@ -23,7 +23,7 @@ pub use compile::{Compiled, RoutineName, RowColumn, columns_of, trigger_columns,
 pub use diagnostics::{Condition, ConditionItems};
 pub(crate) use function::evaluate;
 pub use interpreter::{Interpreter, Plans, run_statement};
-pub use lent::{Lent, Rights};
+pub use lent::{Lent, Rights, Surroundings};
 pub use values::assign;
 pub(crate) use values::stored;
 
