@@ -187,7 +187,8 @@ def test_passwords_are_not_in_the_files(start):
     rows(connection, "SHOW BINARY LOG STATUS")
     text = decode(server)
     assert "secret" not in text
-    assert text.count("IDENTIFIED WITH 'caching_sha2_password' AS 0x") == 3
+    # A hash whose salt happens to be printable is a quoted text.
+    assert len(re.findall("IDENTIFIED WITH 'caching_sha2_password' AS (?:0x|')", text)) == 3
     assert "GRANT SELECT ON *.* TO a" in text and "ACCOUNT LOCK" in text
 
 
