@@ -17,7 +17,7 @@ use crate::command::Session;
 use crate::run::Planned;
 use catalog::mdl::{Duration, Mode, Name};
 use catalog::{Version, Waiting};
-use engine::{Isolation, Transaction};
+use engine::{Begin, Isolation, Transaction};
 use expr::Env;
 use expr::Stage;
 use plan::TableUse;
@@ -124,7 +124,12 @@ impl Session {
         };
         let locked = locks.map_or(Ok(()), |locks| self.lock_rows(locks));
         let result = locked.and_then(|()| {
-            beside.begin_at(Isolation::ReadCommitted, false, self.state.clock_us);
+            beside.begin_as(Begin {
+                isolation: Isolation::ReadCommitted,
+                read_only: false,
+                alone: false,
+                now_us: self.state.clock_us,
+            });
             let result = run(self, &mut beside);
             self.commit_beside(&mut beside, result)
         });

@@ -6,7 +6,7 @@ use crate::gtid::Next as NextGtid;
 use crate::variables::{VarId, id};
 use binlog::event::XaId;
 use catalog::Waiting;
-use engine::{Isolation, Savepoint};
+use engine::{Begin, Isolation, Savepoint};
 use expr::Env;
 use expr::Stage;
 use observe::Counter;
@@ -81,10 +81,11 @@ impl Session {
             transaction.read_only = transaction.next_read_only.take().unwrap_or(hot.read_only);
         }
         transaction.snapshot_at = NO_SNAPSHOT;
+        let alone = !transaction.explicit && hot.autocommit;
         if self.state.gtid.next == NextGtid::Anonymous {
             self.state.begin_anonymous();
         }
-        self.tx.begin_at(isolation, transaction.read_only, self.state.clock_us);
+        self.tx.begin_as(Begin { isolation, read_only: transaction.read_only, alone, now_us: self.state.clock_us });
     }
 
     /// BEGIN, START TRANSACTION: commits what runs. As in MySQL the transaction has level and access mode of one that ran, unless it

@@ -74,6 +74,7 @@ impl Session {
             own_counts: self.own_counts(),
             database: self.state.database.clone(),
             user: self.state.login_name().to_string(),
+            slot: self.tx.slot(),
             sees_all_processes: access.global().has(Privileges::PROCESS),
             column_privileges: Box::new(move |schema, table, column| {
                 let has = match is_computed(schema) {

@@ -14,7 +14,7 @@ use crate::variables::{VarId, id};
 use crate::xids::{Detached, label};
 use binlog::event::XaId;
 use catalog::{MetadataPins, Waiting};
-use engine::{Decision, Isolation, Undecided};
+use engine::{Begin, Decision, Isolation, Undecided};
 use expr::Stage as Doing;
 use inspect::Rows;
 use protocol::Output;
@@ -361,7 +361,12 @@ impl Session {
         let timeout = self.state.vars.hot().lock_wait_timeout;
         self.pins.begin_commit(Waiting { timeout, tx: &mut self.tx })?;
         if !self.tx.is_active() {
-            self.tx.begin_at(Isolation::ReadCommitted, false, self.state.clock_us);
+            self.tx.begin_as(Begin {
+                isolation: Isolation::ReadCommitted,
+                read_only: false,
+                alone: false,
+                now_us: self.state.clock_us,
+            });
         }
         self.state.store_position(&mut self.tx)?;
         if detached.logged {

@@ -220,6 +220,8 @@ pub struct Context {
     /// What the session counts for itself, under the names of the status.
     pub own_counts: HashMap<String, u64>,
     pub database: Option<String>,
+    /// The slot of the session's transactions in the engine.
+    pub slot: u32,
     /// The user part of the account; with `sees_all_processes` false only its own are shown.
     pub user: String,
     pub sees_all_processes: bool,

@@ -324,6 +324,11 @@ pub(crate) fn innodb_trx(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
             continue;
         }
         let (locks, records) = picture.counts(t.slot);
+        let only_reads = t.alone && t.trx == 0 && locks == 0;
+        // Where it asks for nothing but this table, InnoDB does not know of it.
+        if only_reads && t.slot == cx.slot {
+            continue;
+        }
         let requested = picture.waiting().find(|(_, l)| l.slot == t.slot).map(|(at, l)| picture.lock_id(at, l));
         let since = t.waiting.as_ref().map(|w| picture.now_us.saturating_sub(w.since.as_micros() as u64));
         let query = process.and_then(|p| p.info.as_ref()).map(|q| q.chars().take(1024).collect::<String>());
@@ -356,8 +361,8 @@ pub(crate) fn innodb_trx(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
             Value::Null,
             Value::Int(0),
             uint(0),
-            Value::Int(i64::from(t.read_only)),
-            Value::Int(0),
+            Value::Int(i64::from(t.read_only || only_reads)),
+            Value::Int(i64::from(only_reads)),
             Value::Null,
         ]);
     }

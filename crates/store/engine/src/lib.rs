@@ -46,7 +46,7 @@ pub use events::{CommittedEvents, EventStream, Events};
 pub use history::PurgeSettings;
 pub use inventory::{BufferPage, DataFile, PageContent, TreeSpace};
 pub use lock::{
-    Deadlock, DeadlockMember, ForeignWait, Interrupt, LockInfo, LockOn, Slept, Teller, TransactionInfo, WaitInfo,
+    Begin, Deadlock, DeadlockMember, ForeignWait, Interrupt, LockInfo, LockOn, Slept, Teller, TransactionInfo, WaitInfo,
 };
 pub use overflow::{Long, LongReference, REFERENCE_BYTES, Row};
 pub use page::PageType;

@@ -8,7 +8,7 @@ use crate::engine::{Awaits, Core};
 use crate::events::Events;
 use crate::lock::held::HeldLocks;
 use crate::lock::range::Covers;
-use crate::lock::{BEGUN_ROLLING_BACK, Cover, ForeignWait, Interrupt, Name, On, Outcome, Slept, pack_begun};
+use crate::lock::{BEGUN_ROLLING_BACK, Begin, Cover, ForeignWait, Interrupt, Name, On, Outcome, Slept, pack_begun};
 use crate::pool::Pool;
 use crate::segment::Segment;
 use crate::space::Need;
@@ -194,17 +194,17 @@ impl Transaction {
 
     /// Starts a transaction. Writes to no shared memory: ids, undo and snapshot come with the first use.
     pub fn begin(&mut self, isolation: Isolation, read_only: bool) {
-        self.begin_at(isolation, read_only, 0);
+        self.begin_as(Begin { isolation, read_only, alone: false, now_us: 0 });
     }
 
-    /// The same at `now_us`, microseconds since 1970, for those who list transactions.
-    pub fn begin_at(&mut self, isolation: Isolation, read_only: bool, now_us: u64) {
+    /// The same, with what those who list transactions show of it.
+    pub fn begin_as(&mut self, begin: Begin) {
         assert!(!self.active, "the transaction before has ended");
         self.active = true;
-        self.isolation = isolation;
-        self.read_only = read_only;
+        self.isolation = begin.isolation;
+        self.read_only = begin.read_only;
         // Relaxed: for those who list transactions; the line is our own.
-        self.core.system.slots.get(self.slot).begun.store(pack_begun(isolation, read_only, now_us), Ordering::Relaxed);
+        self.core.system.slots.get(self.slot).begun.store(pack_begun(begin), Ordering::Relaxed);
     }
 
     pub fn is_active(&self) -> bool {

@@ -69,9 +69,24 @@ impl Slot {
 /// In what [`pack_begun`] says: the transaction is undone in the background.
 pub const BEGUN_ROLLING_BACK: u64 = 1 << 59;
 
-/// Bit 63 set; the level in bits 61 and 62, read only in bit 60, microseconds since 1970 in the bits below 59 (0: not known).
-pub fn pack_begun(isolation: Isolation, read_only: bool, now_us: u64) -> u64 {
-    1 << 63 | (isolation as u64) << 61 | u64::from(read_only) << 60 | now_us
+/// In what [`pack_begun`] says: see [`Begin::alone`].
+pub const BEGUN_ALONE: u64 = 1 << 58;
+
+/// How a transaction begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Begin {
+    pub isolation: Isolation,
+    pub read_only: bool,
+    /// It is one statement in autocommit.
+    pub alone: bool,
+    /// Microseconds since 1970, for those who list transactions; 0: not known.
+    pub now_us: u64,
+}
+
+/// Bit 63 set; the level in bits 61 and 62, read only in bit 60, [`BEGUN_ROLLING_BACK`], [`BEGUN_ALONE`], the time in the bits below.
+pub fn pack_begun(begin: Begin) -> u64 {
+    let flags = u64::from(begin.read_only) << 60 | if begin.alone { BEGUN_ALONE } else { 0 };
+    1 << 63 | (begin.isolation as u64) << 61 | flags | begin.now_us
 }
 
 #[derive(Default)]

@@ -4,7 +4,7 @@
 //! transaction has changed are locked by their headers and appear only once somebody waits for them.
 
 use super::deadlock::Step;
-use super::{BEGUN_ROLLING_BACK, LockTable, Name, On, Request, Slot, WaitOn};
+use super::{BEGUN_ALONE, BEGUN_ROLLING_BACK, LockTable, Name, On, Request, Slot, WaitOn};
 use crate::{Isolation, LockMode};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -50,6 +50,8 @@ pub struct TransactionInfo {
     pub work: u64,
     pub isolation: Isolation,
     pub read_only: bool,
+    /// It is one statement in autocommit.
+    pub alone: bool,
     /// Microseconds since 1970; 0: not known.
     pub began_us: u64,
     /// It is undone in the background, without a session.
@@ -112,7 +114,7 @@ impl LockTable {
             let slot = slots.get(LaneId::from_index(step.slot as usize));
             // Relaxed: numbers to show.
             let (trx, work) = (slot.shown_trx(), slot.work.load(Ordering::Relaxed));
-            let began_us = slot.begun.load(Ordering::Relaxed) & (BEGUN_ROLLING_BACK - 1);
+            let began_us = slot.begun.load(Ordering::Relaxed) & (BEGUN_ALONE - 1);
             let waits = match &step.wait.on {
                 WaitOn::Row(name) => {
                     let own = self.locks_on(name).into_iter().find(|l| l.slot == step.slot && !l.granted);
@@ -200,7 +202,8 @@ impl LockTable {
                     Isolation::Serializable,
                 ][(begun >> 61 & 3) as usize],
                 read_only: begun >> 60 & 1 != 0,
-                began_us: begun & (BEGUN_ROLLING_BACK - 1),
+                began_us: begun & (BEGUN_ALONE - 1),
+                alone: begun & BEGUN_ALONE != 0,
                 rolling_back: begun & BEGUN_ROLLING_BACK != 0,
                 waiting,
             });

@@ -9,7 +9,7 @@
 use crate::engine::Core;
 use crate::events;
 use crate::lock::held::HeldLocks;
-use crate::lock::{BEGUN_ROLLING_BACK, pack_begun};
+use crate::lock::{BEGUN_ROLLING_BACK, Begin, pack_begun};
 use crate::mtr::Mtr;
 use crate::recovery::OpenTransaction;
 use crate::segment::Segment;
@@ -28,6 +28,9 @@ const TURN: Duration = Duration::from_millis(200);
 const RETRY: Duration = Duration::from_millis(100);
 /// How often the error log is told of the same trouble.
 const COMPLAINT: Duration = Duration::from_secs(60);
+
+/// How a transaction of before a crash is listed.
+const RECOVERED: Begin = Begin { isolation: Isolation::RepeatableRead, read_only: false, alone: false, now_us: 0 };
 
 /// A transaction that is to be undone.
 pub struct Rollback {
@@ -131,7 +134,7 @@ impl Core {
             let slot = self.system.slots.claim().ok_or(Error::TooManyTransactions)?;
             if let Some(label) = prepared {
                 progress(&format!("transaction {trx} is prepared: it waits for XA COMMIT or XA ROLLBACK"));
-                let begun = pack_begun(Isolation::RepeatableRead, false, 0);
+                let begun = pack_begun(RECOVERED);
                 // Relaxed: for those who list transactions.
                 self.system.slots.get(slot).begun.store(begun, Ordering::Relaxed);
                 self.system.adopt(slot, trx);
@@ -140,7 +143,7 @@ impl Core {
                 continue;
             }
             progress(&format!("transaction {trx} was open: it is rolled back in the background"));
-            let begun = pack_begun(Isolation::RepeatableRead, false, 0) | BEGUN_ROLLING_BACK;
+            let begun = pack_begun(RECOVERED) | BEGUN_ROLLING_BACK;
             // Relaxed: for those who list transactions.
             self.system.slots.get(slot).begun.store(begun, Ordering::Relaxed);
             self.system.adopt(slot, trx);
