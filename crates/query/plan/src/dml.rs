@@ -306,6 +306,7 @@ impl Planner<'_> {
                         };
                         let name = parsed.name(column);
                         let i = column_by_name(table, name).ok_or_else(|| unknown_column(name, "field list"))?;
+                        self.note_column(&self.current_block().sources[0], i, false);
                         Assigned::Value(super::expression::column_default(table, i)?)
                     }
                     _ => Assigned::Value(self.plain_for(*id, &table.columns[*column].data_type)?),

@@ -236,7 +236,7 @@ impl Source {
             origin: None,
             members: None,
         }));
-        Source { schema: self.schema.clone(), ..Source::of_tuple(slot, &self.name, columns) }
+        Source { schema: self.schema.clone(), named: self.named, ..Source::of_tuple(slot, &self.name, columns) }
     }
 
     /// Rows that are no table's.

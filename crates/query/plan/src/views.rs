@@ -479,6 +479,10 @@ impl Planner<'_> {
                 self.uses.routines.push(routine);
             }
         }
+        if taken.tables.is_empty() {
+            // EXPLAIN tells of a view that reads no table, too.
+            self.uses.rights.push(right(table, view, &table.schema, &table.name));
+        }
         for mut inner in taken.rights {
             enclose(&mut inner, table, view);
             self.uses.rights.push(ViewRight { read: true, as_view: None, ..inner });

@@ -93,16 +93,14 @@ impl Planner<'_> {
                 }
                 SelectItem::TableStar { schema, table } => {
                     let (schema, name) = (schema.map(|s| parsed.name(s)), parsed.name(*table));
-                    let found = self.block().sources.iter().find(|s| s.is_named(name, schema));
+                    let found = self.current_block().sources.iter().find(|s| s.is_named(name, schema));
                     let Some(found) = found else {
                         return Err(err!(ER_BAD_TABLE_ERROR, name));
                     };
-                    let visible: Vec<(String, Expr)> = (0..found.columns.len())
-                        .filter(|i| !found.columns[*i].hidden && !found.columns[*i].invisible)
-                        .map(|i| (found.columns[i].name.clone(), found.column(i, 0)))
-                        .collect();
-                    for (name, e) in visible {
-                        listed.add(self.meta(&name, &e), e);
+                    for (i, column) in found.columns.iter().enumerate().filter(|(_, c)| !c.hidden && !c.invisible) {
+                        self.note_column(found, i, true);
+                        let e = found.column(i, 0);
+                        listed.add(self.meta(&column.name, &e), e);
                     }
                 }
                 SelectItem::Expr { expr, alias, text } => {
