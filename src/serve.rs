@@ -97,6 +97,7 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
         return Ok(());
     }
     io::restrict_new_files();
+    io::forbid_core_dumps();
     let Options { mut globals, initialize_insecure, initialize, native_password, log_bin, warnings, .. } = options;
     let log = Arc::new(ErrorLog::open(
         text(&globals, "log_error"),

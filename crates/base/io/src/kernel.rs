@@ -4,7 +4,7 @@ use crate::error::{Error, ErrorKind, Op, Result};
 use crate::file::{Advice, OpenOptions};
 use rustix::fs::{self, FallocateFlags, FlockOperation, Mode, OFlags, StatxFlags};
 use rustix::io::{Errno, ReadWriteFlags, retry_on_intr};
-use rustix::process::nice;
+use rustix::process::{Resource, Rlimit, nice, setrlimit};
 use std::io::IoSlice;
 use std::marker::PhantomData;
 use std::num::NonZeroU64;
@@ -25,6 +25,14 @@ const SLICES_MAX: usize = 1024;
 /// directories 0750. Call before there are threads.
 pub fn restrict_new_files() {
     rustix::process::umask(Mode::from_raw_mode(0o027));
+}
+
+/// The kernel writes no core dump of this process, to a file or to a program that takes them: keys, passwords and rows would be in it.
+pub fn forbid_core_dumps() {
+    // Of all limits only one byte holds for a program, too: see core(5).
+    let limit = Rlimit { current: Some(1), maximum: Some(1) };
+    // A limit may always be lowered; where that fails there is nothing to lower.
+    let _ = setrlimit(Resource::Core, limit);
 }
 
 /// The calling thread stands behind the others where they want the processor, by so many steps of nice(2), which on Linux is a thread's

@@ -35,6 +35,6 @@ pub use destination::{Destination, Folder};
 pub use directory::Directory;
 pub use error::{Error, ErrorKind, Op, Result};
 pub use file::{Advice, File, OpenOptions};
-pub use kernel::{StandingBack, restrict_new_files, stand_back};
+pub use kernel::{StandingBack, forbid_core_dumps, restrict_new_files, stand_back};
 pub use overlay::Overlay;
 pub use region::{Region, leave_out_of_core_dumps, reserve};
