@@ -16,7 +16,8 @@ pytestmark = pytest.mark.usefixtures("not_mariadb")
 
 CAN_HANDLE_EXPIRED_PASSWORDS = 1 << 22
 USERS = ["nobody", "maker", "roler", "killer", "definer", "dml", "owner", "reader", "column", "granter", "setter", "filer", "locker", "pattern",
-         "viewer", "procs", "handing", "admin", "boss", "plain", "expired", "viewing"]
+         "viewer", "procs", "handing", "admin", "boss", "plain", "expired", "viewing", "adder",
+         "temporary"]
 ROLES = ["role_plain", "role_system", "role_admin"]
 
 SETUP = """
@@ -33,6 +34,9 @@ INSERT INTO esc.open VALUES (1, 1)
 CREATE TABLE esc2.mine (id INT PRIMARY KEY, v INT, w INT)
 CREATE VIEW esc.shown AS SELECT id FROM esc.secret
 CREATE SQL SECURITY INVOKER VIEW esc.asked AS SELECT id, pin FROM esc.secret
+CREATE VIEW esc.fixed AS SELECT 1 one
+CREATE DEFINER = gone_definer VIEW esc.orphan AS SELECT 1 one
+CREATE VIEW esc.open_fixed AS SELECT one FROM esc.fixed
 """
 
 GRANTS = {
@@ -51,10 +55,12 @@ GRANTS = {
     "locker": ["LOCK TABLES ON esc.*"],
     "pattern": ["SELECT ON `esc_`.*", "INSERT ON esc2.*"],
     "handing": [r"SELECT, GRANT OPTION ON `esc\_other`.*", "SELECT, GRANT OPTION ON `esc_`.*"],
-    "viewer": ["SELECT ON esc.shown", "SELECT, SHOW VIEW ON esc.asked"],
+    "viewer": ["SELECT ON esc.shown", "SELECT, SHOW VIEW ON esc.asked", "SELECT ON esc.fixed", "SELECT ON esc.open_fixed"],
     "procs": ["PROCESS ON *.*"],
     "admin": ["ALL ON *.*"],
     "boss": ["ALL ON *.*"],
+    "adder": ["INSERT, SELECT (id) ON esc.secret", "SELECT, INSERT, UPDATE ON esc2.mine"],
+    "temporary": ["CREATE TEMPORARY TABLES ON esc2.*"],
     "viewing": ["CREATE VIEW, DROP, ALTER, SELECT ON esc.*"],
 }
 
@@ -421,6 +427,7 @@ def links(server, kind):
     harness.run("REVOKE SYSTEM_USER ON *.* FROM admin", on=root)
     made = {user: server.connect(user=user) for user in USERS if user != "expired"}
     made["root"] = root
+    harness.run("CREATE TEMPORARY TABLE esc2.t (id INT PRIMARY KEY)", on=made["temporary"])
     yield made
     for user, link in made.items():
         if user != "root":
@@ -488,6 +495,82 @@ def test_prepared_statements_are_no_way_around(links):
         link = links[user]
         got = outcome(link, f"PREPARE s FROM '{statement}'")
         assert (got or outcome(link, "EXECUTE s")) == number, statement
+
+
+def test_a_temporary_table_is_its_sessions_own(links):
+    own = links["temporary"]
+    for statement in ["ANALYZE TABLE esc2.t", "CHECK TABLE esc2.t", "OPTIMIZE TABLE esc2.t", "SHOW INDEX FROM esc2.t", "SHOW COLUMNS FROM esc2.t",
+                      "SHOW CREATE TABLE esc2.t", "ALTER TABLE esc2.t ADD n INT", "SELECT * FROM esc2.t"]:
+        assert outcome(own, statement) == 0, statement
+
+
+def test_what_a_routine_changes_of_its_definers_rights_ends_with_it(server, links):
+    root = links["root"]
+    harness.run("CREATE USER author, caller", "GRANT role_plain TO author", "GRANT SELECT ON esc.secret TO role_plain", "GRANT EXECUTE ON esc.* TO author, caller",
+                "CREATE DEFINER = author PROCEDURE esc.takes_role() SET ROLE role_plain", "CREATE DEFINER = author PROCEDURE esc.reads() SELECT MAX(pin) FROM esc.secret",
+                "CREATE DEFINER = author PROCEDURE esc.roles() SELECT CURRENT_ROLE()", "CREATE DEFINER = author PROCEDURE esc.password() SET PASSWORD = 'new'", on=root)
+    try:
+        caller, author = server.connect(user="caller"), server.connect(user="author")
+        assert outcome(caller, "CALL esc.reads()") == 1142
+        harness.run("CALL esc.takes_role()", on=caller)
+        assert harness.value(caller, "SELECT CURRENT_ROLE()") == "NONE"
+        assert harness.value(caller, "CALL esc.roles()") == "NONE"
+        assert outcome(caller, "CALL esc.reads()") == 1142
+        # One's own routine runs with the roles that are active, neither more nor fewer.
+        assert outcome(author, "CALL esc.reads()") == 1142
+        harness.run("SET ROLE role_plain", on=author)
+        assert harness.value(author, "CALL esc.reads()") == 4711
+        harness.run("SET DEFAULT ROLE role_plain TO author", on=root)
+        assert harness.value(caller, "CALL esc.reads()") == 4711
+        assert harness.value(caller, "CALL esc.roles()") == "`role_plain`@`%`"
+        harness.run("SET ROLE NONE", on=author)
+        assert outcome(author, "CALL esc.reads()") == 1142
+        # The password is the caller's, and the definer may not set it.
+        assert outcome(caller, "CALL esc.password()") == 1044
+        # A definer that may not call it any more.
+        harness.run("REVOKE EXECUTE ON esc.* FROM author", on=root)
+        assert outcome(caller, "CALL esc.reads()") == 1370
+    finally:
+        harness.run("DROP PROCEDURE esc.takes_role", "DROP PROCEDURE esc.reads", "DROP PROCEDURE esc.roles", "DROP PROCEDURE esc.password", "DROP USER author, caller",
+                    "REVOKE SELECT ON esc.secret FROM role_plain", on=root)
+
+
+def test_grant_as_reaches_no_further_than_the_grantor(server, links):
+    root = links["root"]
+    harness.run("SET GLOBAL partial_revokes = ON", "CREATE USER partly, given", "GRANT SELECT, UPDATE ON *.* TO partly WITH GRANT OPTION",
+                "REVOKE SELECT ON esc.* FROM partly", on=root)
+    try:
+        partly = server.connect(user="partly")
+        assert outcome(partly, "GRANT SELECT ON *.* TO given AS root@localhost") == 3836
+        assert outcome(partly, "GRANT UPDATE ON *.* TO given AS root@localhost") == 0
+        harness.run("GRANT SELECT ON *.* TO given AS partly", on=root)
+        assert outcome(server.connect(user="given"), "SELECT * FROM esc.secret") == 1142
+    finally:
+        harness.run("DROP USER partly, given", "SET GLOBAL partial_revokes = OFF", on=root)
+
+
+def test_an_expired_password_is_renewed_and_nothing_else(server, links):
+    root = links["root"]
+    harness.run("CREATE USER late", "GRANT CREATE USER ON *.* TO late", on=root)
+    try:
+        for statement, number in [("ALTER USER late PASSWORD EXPIRE NEVER", 1820), ("ALTER USER late PASSWORD EXPIRE DEFAULT", 1820), ("ALTER USER late REQUIRE NONE", 1820),
+                                  ("ALTER USER late COMMENT 'x'", 1820), ("ALTER USER USER() DISCARD OLD PASSWORD", 1820), ("ALTER USER plain IDENTIFIED BY 'x'", 1820),
+                                  ("ALTER USER late DEFAULT ROLE NONE", 1820), ("ALTER USER late IDENTIFIED BY ''", 0)]:
+            harness.run("ALTER USER late IDENTIFIED BY '' PASSWORD EXPIRE", on=root)
+            link = Silent(host=server.host, port=server.port, user="late", autocommit=None, client_flag=CAN_HANDLE_EXPIRED_PASSWORDS, ssl_disabled=True)
+            assert outcome(link, statement) == number, statement
+            assert outcome(link, "SELECT 1") == number, statement
+            link.close()
+    finally:
+        harness.run("DROP USER late", on=root)
+
+
+def test_the_own_hash_is_not_shown(server, links):
+    plain = links["plain"]
+    harness.run("ALTER USER plain IDENTIFIED BY 'x'", on=links["root"])
+    assert " AS <secret> " in harness.value(plain, "SHOW CREATE USER CURRENT_USER()")
+    assert "<secret>" not in harness.value(links["root"], "SHOW CREATE USER plain")
+    harness.run("ALTER USER plain IDENTIFIED BY ''", on=links["root"])
 
 
 def test_a_right_that_is_revoked_is_gone_from_what_was_prepared(links):

@@ -59,9 +59,7 @@ impl Session {
             Some(to) => {
                 self.need_on_shared(Action::RenameFrom, &schema, &name)?;
                 let to = self.object(parsed, to)?;
-                if !self.is_temporary(&schema, &name) {
-                    self.need_on(Action::RenameTo, &to.0, &to.1)?;
-                }
+                self.need_on(Action::RenameTo, &to.0, &to.1)?;
             }
         }
         let added = alter.actions.iter().filter_map(|a| match a {

@@ -61,10 +61,12 @@ const GUARDED: &[(Action, &[&str])] = &[
             "innodb_strict_mode",
             "internal_tmp_mem_storage_engine",
             "low_priority_updates",
+            "max_delayed_threads",
             "max_error_count",
             "min_examined_row_limit",
             "preload_buffer_size",
             "select_into_buffer_size",
+            "select_into_disk_sync_delay",
         ],
     ),
     (

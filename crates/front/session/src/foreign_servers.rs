@@ -16,6 +16,8 @@ impl Session {
         if name.is_empty() {
             return Err(err!(ER_WRONG_VALUE, "server name", name));
         }
+        // As in MySQL, no replica is told: the text may hold a password.
+        self.state.log_text = None;
         self.define(|ddl| {
             let found = ddl.lock_foreign_servers()?.into_iter().find(|s| s.is_called(&name));
             match (statement.verb, found) {

@@ -2,7 +2,7 @@
 
 use crate::Server;
 use crate::command::Session;
-use crate::rights::Rights;
+use crate::rights::{Rights, is_named, may_execute};
 use crate::state::State;
 use crate::variables::{VarId, id};
 use accounts::{Access, Privileges};
@@ -11,9 +11,8 @@ use run::Prepared;
 use run::context::{Around, Conditions, Figures};
 use run::program::{Compiled, Lent, Surroundings};
 use std::sync::Arc;
-use types::codes::*;
+use types::Result;
 use types::sql_mode::SqlMode;
-use types::{Result, err};
 
 const PROGRAM_CACHE: VarId = id("stored_program_cache");
 
@@ -47,7 +46,8 @@ impl run::program::Rights for LentRights {
 
     fn enter(&mut self, routine: &Arc<Compiled>, table: Option<&str>, caller: Option<&str>) -> Result<Option<String>> {
         let own = self.stack.last().expect("the session's at least");
-        let is_own = |name: &str| own.active_roles().is_empty() && is_named(own, name);
+        // As in MySQL, a routine of one's own keeps the roles that are active; a view's definer has its default roles.
+        let is_own = |name: &str| is_named(own, name) && (!routine.invoker || own.active_roles().is_empty());
         let runs_as = if routine.invoker { caller } else { Some(routine.definer.as_str()) };
         let Some(runs_as) = runs_as.filter(|name| !is_own(name)) else {
             if let Some(table) = table {
@@ -98,25 +98,6 @@ impl run::program::Rights for LentRights {
             self.definers.push(definer);
         }
     }
-}
-
-/// Is `user@host` the account's name?
-fn is_named(access: &Access, definer: &str) -> bool {
-    let name = &access.account().name;
-    definer.rsplit_once('@').is_some_and(|(user, host)| user == name.user && host == name.host)
-}
-
-/// May a routine be called, may a trigger of the table `name` fire? Errors 1142, 1370.
-pub(crate) fn may_execute(access: &Access, schema: &str, kind: RoutineKind, name: &str) -> Result<()> {
-    let function = match kind {
-        RoutineKind::Trigger => return access.check_table(Privileges::TRIGGER, schema, name),
-        kind => kind == RoutineKind::Function,
-    };
-    if access.routine(schema, function, name).has(Privileges::EXECUTE) {
-        return Ok(());
-    }
-    let account = &access.account().name;
-    Err(err!(ER_PROCACCESS_DENIED_ERROR, "execute", account.user, account.host, format!("{schema}.{name}")))
 }
 
 impl Session {

@@ -37,7 +37,7 @@ impl Session {
             let (schema, table) = self.object(parsed, *name)?;
             match action {
                 Action::OptimizeLocal => self.need(action)?,
-                _ => self.need_on(action, &schema, &table)?,
+                _ => self.need_on_shared(action, &schema, &table)?,
             }
             let mut say = |kind: &str, message: &str| {
                 let title = format!("{schema}.{table}");

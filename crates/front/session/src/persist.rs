@@ -22,25 +22,56 @@ use types::{Result, SqlError, err};
 const GROUPS: [&str; 3] = ["mysql_static_variables", "mysql_dynamic_variables", "mysql_dynamic_parse_early_variables"];
 const EARLY: [&str; 3] = ["max_connections", "table_definition_cache", "table_open_cache"];
 
-/// Read-only variables that no session can persist: where the server is and what it is.
-const NOT_PERSISTENT: [&str; 18] = [
+/// Variables that no session can persist: where the server is, what it is and what it trusts.
+const NOT_PERSISTENT: [&str; 49] = [
+    "admin_address",
+    "admin_port",
+    "auto_generate_certs",
     "basedir",
     "bind_address",
+    "caching_sha2_password_auto_generate_rsa_keys",
+    "caching_sha2_password_private_key_path",
+    "caching_sha2_password_public_key_path",
+    "core_file",
+    "create_admin_listener_thread",
     "datadir",
     "ft_stopword_file",
+    "gtid_purged",
     "init_file",
+    "innodb_buffer_pool_load_at_startup",
     "innodb_data_home_dir",
+    "innodb_dedicated_server",
+    "innodb_directories",
+    "innodb_doublewrite",
+    "innodb_force_load_corrupted",
+    "innodb_log_group_home_dir",
+    "innodb_page_size",
     "innodb_read_only",
     "innodb_undo_directory",
+    "keyring_operations",
     "large_pages",
+    "lc_messages_dir",
+    "log_bin",
+    "log_bin_index",
     "log_error",
     "lower_case_table_names",
+    "persist_only_admin_x509_subject",
+    "persist_sensitive_variables_in_plaintext",
+    "persisted_globals_load",
     "pid_file",
     "plugin_dir",
     "port",
+    "replica_load_tmpdir",
+    "restrict_fk_on_non_standard_key",
     "secure_file_priv",
+    "sha256_password_auto_generate_rsa_keys",
+    "sha256_password_private_key_path",
+    "sha256_password_public_key_path",
+    "skip_external_locking",
     "skip_networking",
+    "slave_load_tmpdir",
     "socket",
+    "tls_certificates_enforced_validation",
     "tmpdir",
 ];
 
@@ -177,13 +208,11 @@ fn group_of(name: &str) -> &'static str {
 /// May SET PERSIST_ONLY name it? Errors 1228, 1238.
 pub(crate) fn may_persist_only(variable: &Variable) -> Result<()> {
     let name = variable.name;
-    if variable.access != Access::ReadOnly {
-        return variable.may_set(true);
-    }
-    if variable.startup == Startup::None || NOT_PERSISTENT.contains(&name) {
+    let is_read_only = variable.access == Access::ReadOnly;
+    if NOT_PERSISTENT.contains(&name) || is_read_only && variable.startup == Startup::None {
         return Err(err!(ER_INCORRECT_GLOBAL_LOCAL_VAR, name, "non persistent read only"));
     }
-    Ok(())
+    if is_read_only { Ok(()) } else { variable.may_set(true) }
 }
 
 impl Session {

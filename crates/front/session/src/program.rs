@@ -4,7 +4,7 @@ use crate::com::kind_of;
 use crate::command::{Done, Session};
 use crate::run::Planned;
 use crate::variables::{VarId, id};
-use accounts::{Access, Privileges};
+use accounts::{Access, AccountName, Privileges};
 use catalog::RoutineKind;
 use engine::Transaction;
 use protocol::{Capabilities, Output};
@@ -30,6 +30,8 @@ pub(crate) struct Programs {
     kept: Vec<Plans<Box<Planned>>>,
     /// The value that the SET at hand sets, where a program has evaluated it.
     pub given: Option<(Value<'static>, DataType)>,
+    /// SET ROLE was among the statements of the routines that run.
+    pub sets_roles: bool,
     /// COMMIT RELEASE and the like have asked for the end of the connection.
     closes: bool,
 }
@@ -106,15 +108,10 @@ impl Session {
         if depth > limit {
             return Err(err!(ER_SP_RECURSION_LIMIT, limit, name.name));
         }
-        let own = self.access();
-        let is_own = own.active_roles().is_empty() && own.account().name.to_string() == compiled.definer;
-        let access = match compiled.invoker || is_own {
+        // A routine of one's own keeps the roles that are active.
+        let access = match compiled.invoker || self.rights().is_of(&compiled.definer) {
             true => None,
-            false => {
-                let definer = self.rights().take_definer(&compiled.definer)?;
-                let user = std::mem::replace(&mut self.state.current_user, compiled.definer.clone());
-                Some((self.access.replace(definer).expect("statements come after the login"), user))
-            }
+            false => Some(self.become_definer(&compiled)?),
         };
         let (sql_mode, collation) = (self.state.sql_mode.0, self.state.vars.hot().literals);
         self.state.set_surroundings(compiled.sql_mode, compiled.connection_collation);
@@ -123,15 +120,40 @@ impl Session {
         Ok(())
     }
 
+    /// Runs as the routine's definer, who must be allowed to call it, with its default roles; the caller's rights and name.
+    fn become_definer(&mut self, compiled: &Compiled) -> Result<(Access, String)> {
+        let name = &compiled.routine;
+        let definer = self.rights().take_calling(&compiled.definer, (&name.schema, name.kind, &name.name))?;
+        let caller = self.access.replace(definer).expect("statements come after the login");
+        let user = std::mem::replace(&mut self.state.current_user, compiled.definer.clone());
+        self.show_roles();
+        Ok((caller, user))
+    }
+
+    /// The account that has logged in, also while routines run as their definers.
+    pub(crate) fn login_account(&self) -> &AccountName {
+        let as_definer = self.programs.calls.iter().find_map(|call| call.access.as_ref());
+        &as_definer.map_or(self.access(), |(own, _)| own).account().name
+    }
+
     fn leave_routine(&mut self) {
         let Some(running) = self.programs.calls.pop() else { return };
+        let sets_roles = match self.programs.calls.is_empty() {
+            true => std::mem::take(&mut self.programs.sets_roles),
+            false => self.programs.sets_roles,
+        };
         self.state.database = running.database;
         // Also where the routine has set them itself.
         self.state.set_surroundings(running.sql_mode, running.collation);
         if let Some((access, user)) = running.access {
+            // SET ROLE in the routine has been of the definer's rights here, and ends with them.
             let definer = self.access.replace(access).expect("the definer's");
-            self.rights().keep_definer(definer);
+            if !sets_roles {
+                self.rights().keep_definer(definer);
+            }
             self.state.current_user = user;
+            self.show_roles();
+            self.note_privileges();
         }
     }
 }

@@ -120,6 +120,25 @@ fn quoted_name(text: &str) -> Option<(String, &str)> {
     }
 }
 
+/// Is `user@host` the account's name?
+pub(crate) fn is_named(access: &Access, definer: &str) -> bool {
+    let name = &access.account().name;
+    definer.rsplit_once('@').is_some_and(|(user, host)| user == name.user && host == name.host)
+}
+
+/// May a routine be called, may a trigger of the table `name` fire? Errors 1142, 1370.
+pub(crate) fn may_execute(access: &Access, schema: &str, kind: RoutineKind, name: &str) -> Result<()> {
+    let function = match kind {
+        RoutineKind::Trigger => return access.check_table(Privileges::TRIGGER, schema, name),
+        kind => kind == RoutineKind::Function,
+    };
+    if access.routine(schema, function, name).has(Privileges::EXECUTE) {
+        return Ok(());
+    }
+    let account = &access.account().name;
+    Err(err!(ER_PROCACCESS_DENIED_ERROR, "execute", account.user, account.host, format!("{schema}.{name}")))
+}
+
 /// The rights of a session, or of a definer that it runs something for, and those of the definers of views.
 pub(crate) struct Rights<'r> {
     pub access: &'r Access,
@@ -160,7 +179,7 @@ impl Rights<'_> {
                 Some(definer) => self.definer_access(definer)?,
                 None => self.access,
             };
-            let may = crate::lent::may_execute(access, &r.schema, r.kind, &r.name);
+            let may = may_execute(access, &r.schema, r.kind, &r.name);
             may.map_err(|denied| r.view.as_ref().map_or(denied, |view| err!(ER_VIEW_INVALID, view.0, view.1)))
         })
     }
@@ -191,6 +210,24 @@ impl Rights<'_> {
         let found: *const Access = self.definer_access(definer)?;
         let at = self.definers.iter().position(|a| std::ptr::eq(a, found)).expect("looked up above");
         Ok(self.definers.swap_remove(at))
+    }
+
+    /// The same of a definer who must be allowed to call a routine, by its schema, kind and name. Errors 1370, 1449.
+    pub(crate) fn take_calling(&mut self, definer: &str, routine: (&str, RoutineKind, &str)) -> Result<Access> {
+        let access = self.take_definer(definer)?;
+        let (schema, kind, name) = routine;
+        match may_execute(&access, schema, kind, name) {
+            Ok(()) => Ok(access),
+            Err(denied) => {
+                self.keep_definer(access);
+                Err(denied)
+            }
+        }
+    }
+
+    /// Is `user@host` the account whose rights these are?
+    pub(crate) fn is_of(&self, definer: &str) -> bool {
+        is_named(self.access, definer)
     }
 
     pub(crate) fn keep_definer(&mut self, definer: Access) {

@@ -88,6 +88,7 @@ impl Session {
             } else if name.user.is_empty() {
                 return Err(err!(ER_CANNOT_USER, "CREATE ROLE", "anonymous user"));
             } else {
+                self.check_definer("CREATE ROLE", &name)?;
                 directory.put(accounts::Account::new_role(name));
             }
         }
@@ -303,6 +304,7 @@ impl Session {
         roles.sort();
         roles.dedup();
         self.access.as_mut().expect("statements come after the login").set_roles(roles, mandatory);
+        self.programs.sets_roles = !self.programs.calls.is_empty();
         self.show_roles();
         self.note_privileges();
         // Which tables there are to see may differ.

@@ -11,7 +11,7 @@ use crate::run::{lexer_mode, parse_error, pins_of};
 use crate::sink::WireSink;
 use crate::tls::own_status;
 use crate::variables::{VarId, id};
-use accounts::{AccountName, Privileges};
+use accounts::{AccountName, HashForm, Privileges};
 use catalog::RoutineKind;
 use catalog::Version;
 use expr::Env;
@@ -53,6 +53,7 @@ impl Session {
         let accounts = Arc::new(accounts);
         let (of_columns, of_views, of_routines) = (Arc::clone(&accounts), Arc::clone(&accounts), Arc::clone(&accounts));
         let of_triggers = Arc::clone(&accounts);
+        let temporary = self.temporary.names();
         inspect::Context {
             version: self.temporary.over(self.catalog.peek()),
             engine: Arc::clone(&self.server.engine),
@@ -73,8 +74,8 @@ impl Session {
             own_status: own_status(self.compression, self.tls.as_deref()),
             own_counts: self.own_counts(),
             database: self.state.database.clone(),
-            user: self.state.login_name().to_string(),
             slot: self.tx.slot(),
+            user: self.state.login_name().to_string(),
             sees_all_processes: access.global().has(Privileges::PROCESS),
             column_privileges: Box::new(move |schema, table, column| {
                 let has = match is_computed(schema) {
@@ -88,7 +89,9 @@ impl Session {
                 "" => accounts.lists_schema(schema),
                 // A plugin's, as in MySQL on no list.
                 "CONNECTION_CONTROL_FAILED_LOGIN_ATTEMPTS" if schema == "information_schema" => false,
-                table => accounts.lists_table(schema, table),
+                table => {
+                    temporary.iter().any(|(s, t)| s == schema && t == table) || accounts.lists_table(schema, table)
+                }
             }),
             shows_views: Box::new(move |schema, view| {
                 of_views.table(schema, view).has(Privileges::SHOW_VIEW)
@@ -367,12 +370,19 @@ impl Session {
     /// Errors 1044, 1396.
     fn show_create_user(&mut self, parsed: &Parsed, user: Account) -> Result<Rows> {
         let name = self.name_of(parsed, user);
+        let may_read = self.need_in(Action::ShowCreateUser, "mysql");
+        let form = match (&may_read, self.state.vars.bool(HASH_AS_HEX)) {
+            (Err(_), _) => HashForm::Hidden,
+            (Ok(()), true) => HashForm::Hexadecimal,
+            (Ok(()), false) => HashForm::Quoted,
+        };
+        // One's own account one may see, but for its hash.
         if name != self.access().account().name {
-            self.need_in(Action::ShowCreateUser, "mysql")?;
+            may_read?;
         }
         let directory = self.server.accounts.directory();
         let account = directory.get(&name).ok_or_else(|| err!(ER_CANNOT_USER, "SHOW CREATE USER", name))?;
-        let statement = account.create_statement(self.state.vars.bool(HASH_AS_HEX));
+        let statement = account.create_statement(form);
         let title = format!("CREATE USER for {}@{}", name.user, name.host);
         Ok(Rows::new(&[(&title, varchar(1024))], vec![vec![Value::Bytes(statement.into())]]))
     }

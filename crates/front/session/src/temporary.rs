@@ -40,6 +40,10 @@ impl Temporary {
         self.tables.get(&(schema.to_string(), name.to_string()))
     }
 
+    pub fn names(&self) -> Vec<TableName> {
+        self.tables.keys().cloned().collect()
+    }
+
     /// The dictionary as the session sees it.
     pub fn over(&self, base: &Arc<Version>) -> Arc<Version> {
         match self.tables.is_empty() {

@@ -128,9 +128,9 @@ impl Session {
 
     /// The statement for the binary log. Where it has a password it is told anew, with what became of that.
     fn logged_texts(&self, parsed: &Parsed, directory: &Directory, text: Vec<u8>) -> Vec<Vec<u8>> {
-        let secrets = |users: &[UserSpec]| -> Option<Vec<sql::ast::Account>> {
+        let secrets = |users: &[UserSpec]| -> Option<Vec<AccountName>> {
             let any = users.iter().any(|u| u.auth.is_some() || u.discard_old);
-            any.then(|| users.iter().map(|u| u.account).collect())
+            any.then(|| users.iter().map(|u| self.name_of(parsed, u.account)).collect())
         };
         let (verb, accounts) = match &parsed.statement {
             Statement::CreateUser(create) if create.if_not_exists => {
@@ -138,12 +138,12 @@ impl Session {
             }
             Statement::CreateUser(create) => ("CREATE USER", secrets(&create.users)),
             Statement::AlterUser(alter) => ("ALTER USER", secrets(&alter.users)),
-            Statement::SetPassword(set) => ("ALTER USER", Some(vec![set.account])),
+            Statement::SetPassword(set) => ("ALTER USER", Some(vec![self.account_of_password(parsed, set)])),
             _ => ("", None),
         };
         let Some(accounts) = accounts else { return vec![text] };
-        let told = |account: sql::ast::Account| {
-            let whole = directory.get(&self.name_of(parsed, account))?.create_statement(true);
+        let told = |account: AccountName| {
+            let whole = directory.get(&account)?.create_statement(accounts::HashForm::Hexadecimal);
             let mut rest = whole.strip_prefix(b"CREATE USER")?.to_vec();
             if verb == "ALTER USER" {
                 let find = |rest: &[u8], words: &[u8]| rest.windows(words.len()).position(|w| w == words);
@@ -193,6 +193,7 @@ impl Session {
                         return Err(err!(ER_RENAME_ROLE));
                     }
                     self.check_definer("RENAME USER", &from)?;
+                    self.check_definer("RENAME USER", &to)?;
                     let mut account =
                         directory.remove(&from).ok_or_else(|| err!(ER_CANNOT_USER, "RENAME USER", from))?;
                     self.server.accounts.forget_sha2_of(&[from]);
@@ -296,10 +297,12 @@ impl Session {
             let names: Vec<AccountName> = alter.users.iter().map(|u| self.name_of(parsed, u.account)).collect();
             return self.set_default_roles(parsed, selection, &names, directory);
         }
+        let own = self.access().account().name.clone();
+        let renews = alter.users.iter().any(|u| u.auth.is_some() && self.name_of(parsed, u.account) == own);
         for spec in &alter.users {
             let name = self.name_of(parsed, spec.account);
             self.may_alter(&name, spec, &alter.options)?;
-            if name != self.access().account().name {
+            if !renews {
                 self.refuse_expired()?;
             }
             self.may_change(&name, directory)?;
@@ -371,7 +374,7 @@ impl Session {
     }
 
     /// Views and routines whose definer goes: warning 4005, or error 4006 without the right to leave them without one.
-    fn check_definer(&mut self, statement: &str, name: &AccountName) -> Result<()> {
+    pub(crate) fn check_definer(&mut self, statement: &str, name: &AccountName) -> Result<()> {
         let definer = format!("{}@{}", name.user, name.host);
         let version = self.server.catalog.current();
         let mut tables = version.schemas.values().flat_map(|s| s.tables.values());
@@ -392,8 +395,16 @@ impl Session {
         Ok(())
     }
 
+    /// Without FOR it is the password of who has logged in, also where a routine's definer sets it.
+    fn account_of_password(&self, parsed: &Parsed, set: &SetPassword) -> AccountName {
+        match set.account {
+            Account::Current => self.login_account().clone(),
+            named => self.name_of(parsed, named),
+        }
+    }
+
     fn set_password(&mut self, parsed: &Parsed, set: &SetPassword, directory: &mut Directory) -> Result<()> {
-        let name = self.name_of(parsed, set.account);
+        let name = self.account_of_password(parsed, set);
         if name != self.access().account().name {
             self.refuse_expired()?;
             self.need_in(Action::SetPassword, "mysql")?;
@@ -618,9 +629,10 @@ impl Session {
             Err(_) if !is_known => return Err(err!(ER_CANT_CREATE_USER_WITH_GRANT)),
             listed => listed?,
         };
-        if let Some((user, roles)) = as_user {
-            self.check_grant_as(parsed, *user, roles, &listed, &level)?;
-        }
+        let of_grantor = match as_user {
+            Some((user, roles)) => self.restrictions_of_grant_as(parsed, *user, roles, &listed, &level)?,
+            None => self.access().restrictions().clone(),
+        };
         self.may_grant(&listed, &level, false)?;
         self.check_granted_table(&listed, &level)?;
         self.may_grant_columns(&listed, &level)?;
@@ -636,11 +648,10 @@ impl Session {
             if listed.dynamic.iter().any(|p| p == SYSTEM_USER) && self.mandatory_roles().contains(&name) {
                 return Err(err!(ER_CANNOT_GRANT_SYSTEM_PRIV_TO_MANDATORY_ROLE, name.user, name.host, SYSTEM_USER));
             }
-            let of_grantor = self.access().restrictions();
             let Listed { set, dynamic, columns, .. } = &listed;
             let changed = directory.change(&name, |account| match &level {
                 Level::Global => {
-                    account.grant_global(*set, of_grantor);
+                    account.grant_global(*set, &of_grantor);
                     for privilege in dynamic {
                         let option = account.dynamic.entry(privilege.clone()).or_insert(false);
                         *option |= *with_grant_option;
@@ -662,15 +673,16 @@ impl Session {
         Ok(())
     }
 
-    /// GRANT ... AS user: that account, with these roles, must be able to grant as well. Error 3836.
-    fn check_grant_as(
+    /// GRANT ... AS user: that account, with these roles, must be able to grant as well, and may not reach further than the session's
+    /// own. In which schemas it is restricted, which are the restrictions of what it grants. Error 3836.
+    fn restrictions_of_grant_as(
         &self,
         parsed: &Parsed,
         user: Account,
         roles: &sql::ast::RoleSelection,
         listed: &Listed,
         level: &Level,
-    ) -> Result<()> {
+    ) -> Result<BTreeMap<String, Privileges>> {
         use sql::ast::RoleSelection as R;
         let name = self.name_of(parsed, user);
         let current = self.server.accounts.directory();
@@ -692,7 +704,14 @@ impl Session {
         let may = matches!(level, Level::Global)
             && account.global.has(wanted)
             && listed.dynamic.iter().all(|name| account.dynamic.get(name) == Some(&true));
-        if may { Ok(()) } else { Err(err!(ER_UKNOWN_AUTH_ID_OR_ACCESS_DENIED_FOR_GRANT_AS)) }
+        let is_inside = self.access().restrictions().iter().all(|(schema, own)| {
+            let theirs = account.restrictions.get(schema).copied().unwrap_or_default();
+            theirs.has(*own & listed.set)
+        });
+        match may && is_inside {
+            true => Ok(account.restrictions.clone()),
+            false => Err(err!(ER_UKNOWN_AUTH_ID_OR_ACCESS_DENIED_FOR_GRANT_AS)),
+        }
     }
 
     /// REVOKE from each account; with IF EXISTS what was not granted is a warning, but for PROXY, with IGNORE UNKNOWN USER an account that

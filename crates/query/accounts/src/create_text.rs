@@ -5,22 +5,34 @@ use crate::grants::quoted_account;
 use crate::options::{Lifetime, LockTime, Requirement};
 use std::fmt::Write;
 
+/// How the statement that makes an account tells what its password is checked by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HashForm {
+    Quoted,
+    /// As hexadecimal digits where it is not printable (`print_identified_with_as_hex`).
+    Hexadecimal,
+    /// Not at all: `<secret>`.
+    Hidden,
+}
+
 impl Account {
-    /// The statement that makes the account, as bytes: a hash is not text. `hexadecimal`: print it as hexadecimal digits
-    /// (`print_identified_with_as_hex`).
-    pub fn create_statement(&self, hexadecimal: bool) -> Vec<u8> {
+    /// The statement that makes the account, as bytes: a hash is not text.
+    pub fn create_statement(&self, form: HashForm) -> Vec<u8> {
         let mut out =
             format!("CREATE USER {} IDENTIFIED WITH '{}'", quoted_account(&self.name), self.plugin.name()).into_bytes();
         if !self.auth_string.is_empty() {
             out.extend_from_slice(b" AS ");
-            self.put_hash(&mut out, hexadecimal);
+            self.put_hash(&mut out, form);
         }
         out.extend_from_slice(self.options_text().as_bytes());
         out
     }
 
-    fn put_hash(&self, out: &mut Vec<u8>, hexadecimal: bool) {
-        if hexadecimal && self.auth_string.iter().any(|b| !(b' '..=b'~').contains(b)) {
+    fn put_hash(&self, out: &mut Vec<u8>, form: HashForm) {
+        if form == HashForm::Hidden {
+            return out.extend_from_slice(b"<secret>");
+        }
+        if form == HashForm::Hexadecimal && self.auth_string.iter().any(|b| !(b' '..=b'~').contains(b)) {
             out.extend_from_slice(b"0x");
             for byte in &self.auth_string {
                 out.extend_from_slice(format!("{byte:02X}").as_bytes());
@@ -128,16 +140,18 @@ mod tests {
             "CREATE USER `u`@`%` IDENTIFIED WITH 'caching_sha2_password' REQUIRE NONE PASSWORD EXPIRE DEFAULT ACCOUNT \
              UNLOCK {rest}"
         );
-        assert_eq!(String::from_utf8(joe.create_statement(false)).unwrap(), plain);
+        assert_eq!(String::from_utf8(joe.create_statement(HashForm::Quoted)).unwrap(), plain);
         joe.auth_string = b"a'b\x01".to_vec();
-        let quoted = joe.create_statement(false);
+        let quoted = joe.create_statement(HashForm::Quoted);
         assert!(quoted.windows(11).any(|w| w == b" AS 'a\\'b\x01'"[..].get(..11).unwrap()));
-        let hexadecimal = String::from_utf8(joe.create_statement(true)).unwrap();
+        let hexadecimal = String::from_utf8(joe.create_statement(HashForm::Hexadecimal)).unwrap();
         assert!(hexadecimal.contains(" AS 0x61276201 REQUIRE NONE "));
+        let hidden = String::from_utf8(joe.create_statement(HashForm::Hidden)).unwrap();
+        assert!(hidden.contains(" AS <secret> REQUIRE NONE "));
         joe.limits.user_connections = 5;
         joe.logins = LoginRules { attempts: 3, lock: LockTime::Unbounded };
         joe.attribute = r#"{"comment": "c"}"#.to_string();
-        let text = String::from_utf8(joe.create_statement(true)).unwrap();
+        let text = String::from_utf8(joe.create_statement(HashForm::Hexadecimal)).unwrap();
         assert!(text.contains(" REQUIRE NONE WITH MAX_USER_CONNECTIONS 5 PASSWORD EXPIRE DEFAULT "));
         assert!(
             text.ends_with(r#" FAILED_LOGIN_ATTEMPTS 3 PASSWORD_LOCK_TIME UNBOUNDED ATTRIBUTE '{"comment": "c"}'"#)

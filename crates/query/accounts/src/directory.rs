@@ -15,10 +15,11 @@ pub struct AccountName {
 }
 
 impl AccountName {
-    /// An empty host is `%`.
-    pub fn new(user: impl Into<String>, host: &str) -> AccountName {
+    /// An empty host is `%`. Spaces around a name are no part of it, so that no two accounts look alike.
+    pub fn new(user: impl AsRef<str>, host: &str) -> AccountName {
+        let (user, host) = (user.as_ref().trim_matches(' '), host.trim_matches(' '));
         let host = if host.is_empty() { "%".to_string() } else { host.to_ascii_lowercase() };
-        AccountName { user: user.into(), host }
+        AccountName { user: user.to_string(), host }
     }
 
     /// Of `user@host`, as views and programs keep their definers.

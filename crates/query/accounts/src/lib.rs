@@ -23,6 +23,7 @@ mod usage;
 
 pub use access::Access;
 pub use codec::Corrupt;
+pub use create_text::HashForm;
 pub use directory::{
     Account, AccountName, Directory, Granted, OldPassword, Plugin, ProxyGrant, RoutineGrant, SchemaGrant, TableGrant,
 };
