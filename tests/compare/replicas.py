@@ -28,6 +28,8 @@ GTIDS = ("--gtid-mode=ON", "--enforce-gtid-consistency=ON")
 # MariaDB knows no collations of MySQL 8.
 WORDS = "SET NAMES utf8mb4 COLLATE utf8mb4_general_ci"
 LOADS = ("oltp_read_write", "oltp_write_only")
+# Transactions a second of each, so that a machine that all of these servers share keeps up.
+RATE = 150
 CATCH_UP_SECONDS = 300
 
 
@@ -63,7 +65,7 @@ class Load:
     def begin(self):
         """For one life of the source."""
         words = ["--db-driver=mysql", "--mysql-host=127.0.0.1", f"--mysql-port={self.source.port}", "--mysql-user=root", "--mysql-db=sbtest",
-                 "--mysql-ssl=off", f"--tables={TABLES}", f"--table-size={TABLE_ROWS}", "--threads=4", "--time=0", "--db-ps-mode=disable",
+                 "--mysql-ssl=off", f"--tables={TABLES}", f"--table-size={TABLE_ROWS}", "--threads=4", f"--rate={RATE}", "--time=0", "--db-ps-mode=disable",
                  "--mysql-ignore-errors=1213,1205,1020,1412"]
         self.processes = [subprocess.Popen(["sysbench", test, *words, "run"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for test in LOADS]
         self.thread = threading.Thread(target=self.define)

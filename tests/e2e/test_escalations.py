@@ -535,6 +535,67 @@ def test_what_a_routine_changes_of_its_definers_rights_ends_with_it(server, link
                     "REVOKE SELECT ON esc.secret FROM role_plain", on=root)
 
 
+def test_a_definer_may_take_all_roles_that_it_has(links):
+    """So nobody names one who could have SYSTEM_USER by a role, active or not, without having it."""
+    root, definer = links["root"], links["definer"]
+    harness.run("CREATE USER through", "CREATE ROLE outer_role", "GRANT role_system TO outer_role", "GRANT CREATE ROUTINE, ALTER ROUTINE, TRIGGER ON esc.* TO definer", on=root)
+    try:
+        for role in ("role_system", "outer_role"):
+            harness.run(f"GRANT {role} TO through", on=root)
+            for statement in ("CREATE DEFINER = through VIEW esc.up AS SELECT 1 one", "CREATE DEFINER = through PROCEDURE esc.up() SET ROLE ALL",
+                              "CREATE DEFINER = through FUNCTION esc.up() RETURNS INT DETERMINISTIC RETURN 1"):
+                assert outcome(definer, statement) == 1227, (role, statement)
+            harness.run("CREATE DEFINER = through PROCEDURE esc.theirs() SELECT 1", on=root)
+            assert outcome(definer, "DROP PROCEDURE esc.theirs") == 1227
+            harness.run("DROP PROCEDURE esc.theirs", f"REVOKE {role} FROM through", on=root)
+        assert outcome(root, "SET GLOBAL mandatory_roles = 'outer_role'") == 3880
+        harness.run("SET GLOBAL mandatory_roles = 'role_plain'", on=root)
+        assert outcome(root, "GRANT role_system TO role_plain") == 4027
+    finally:
+        harness.run("SET GLOBAL mandatory_roles = ''", "DROP USER through", "DROP ROLE outer_role", "REVOKE CREATE ROUTINE, ALTER ROUTINE, TRIGGER ON esc.* FROM definer", on=root)
+
+
+def test_a_routine_sees_and_ends_what_its_definer_may(server, links):
+    root = links["root"]
+    harness.run("CREATE USER author, caller", "GRANT EXECUTE ON esc.* TO author, caller",
+                "CREATE DEFINER = author PROCEDURE esc.lists() SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE user <> 'author'",
+                on=root)
+    try:
+        caller, other = server.connect(user="caller"), server.connect(user="caller")
+        harness.run(f"CREATE DEFINER = author PROCEDURE esc.ends() KILL QUERY {other.thread_id()}", on=root)
+        assert harness.value(root, "CALL esc.lists()") == 0
+        assert harness.value(caller, "CALL esc.lists()") == 0
+        assert outcome(caller, "CALL esc.ends()") == 1095
+    finally:
+        harness.run("DROP PROCEDURE esc.lists", "DROP PROCEDURE esc.ends", "DROP USER author, caller", on=root)
+
+
+def test_the_grant_option_goes_with_that_of_everything(server, links):
+    root = links["root"]
+    harness.run("CREATE USER hands", "GRANT BACKUP_ADMIN, SELECT ON *.* TO hands WITH GRANT OPTION", "REVOKE GRANT OPTION ON *.* FROM hands", on=root)
+    link = server.connect(user="hands")
+    assert outcome(link, "GRANT BACKUP_ADMIN ON *.* TO plain") == 1227
+    harness.run("DROP USER hands", on=root)
+
+
+def test_accounts_do_not_change_under_a_lock_for_backups(server, links):
+    root, other = links["root"], server.connect()
+    harness.run("SET lock_wait_timeout = 1", on=other)
+    changes = ["CREATE USER fresh", "GRANT SELECT ON esc.* TO plain", "ALTER USER plain ACCOUNT UNLOCK", "SET PASSWORD FOR plain = ''", "CREATE ROLE fresh"]
+    for lock, unlock in (("FLUSH TABLES WITH READ LOCK", "UNLOCK TABLES"), ("LOCK INSTANCE FOR BACKUP", "UNLOCK INSTANCE")):
+        harness.run(lock, on=root)
+        assert [outcome(other, change) for change in changes[:2]] == [1205, 1205], lock
+        harness.run(unlock, on=root)
+    harness.run("FLUSH TABLES WITH READ LOCK", on=root)
+    assert [outcome(root, change) for change in changes] == [1223] * 5
+    harness.run("UNLOCK TABLES", "LOCK TABLES esc.open WRITE", on=root)
+    assert [outcome(root, change) for change in changes] == [1100] * 5
+    harness.run("UNLOCK TABLES", on=root)
+    assert [outcome(other, change) for change in changes[1:4]] == [0] * 3
+    harness.run("REVOKE SELECT ON esc.* FROM plain", on=root)
+    other.close()
+
+
 def test_grant_as_reaches_no_further_than_the_grantor(server, links):
     root = links["root"]
     harness.run("SET GLOBAL partial_revokes = ON", "CREATE USER partly, given", "GRANT SELECT, UPDATE ON *.* TO partly WITH GRANT OPTION",

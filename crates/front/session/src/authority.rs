@@ -17,6 +17,11 @@ fn has_system_user(account: &Account) -> bool {
     account.dynamic.contains_key(SYSTEM_USER)
 }
 
+/// By a grant of its own, or of a role that it has, directly or through others, active or not.
+fn could_have_system_user(name: &AccountName, directory: &Directory) -> bool {
+    directory.closure([name]).iter().any(|role| directory.get(role).is_some_and(has_system_user))
+}
+
 /// Does the statement change a password of an account and nothing else of it? `options`: what stands behind all accounts.
 fn only_password(spec: &UserSpec, options: &AccountOptions) -> bool {
     let of_password = match spec.auth {
@@ -138,9 +143,17 @@ impl Session {
         }
     }
 
-    /// Error 1227 where the definer of a view or a routine has SYSTEM_USER, which the session has not.
+    /// Error 1227 where the definer of a view or a routine has SYSTEM_USER, which the session has not. What it defines may take any role
+    /// that the definer has.
     pub(crate) fn may_change_what_is_of(&self, definer: &str) -> Result<()> {
-        self.may_change(&AccountName::of_definer(definer), &self.server.accounts.directory())
+        self.may_act_as(&AccountName::of_definer(definer), &self.server.accounts.directory())
+    }
+
+    fn may_act_as(&self, definer: &AccountName, directory: &Directory) -> Result<()> {
+        match self.is_system_user() || !could_have_system_user(definer, directory) {
+            true => Ok(()),
+            false => Err(err!(ER_SPECIFIC_ACCESS_DENIED_ERROR, SYSTEM_USER)),
+        }
     }
 
     /// ALTER USER: of the own account a session may change the password, and nothing else without what others' accounts
@@ -169,7 +182,7 @@ impl Session {
     /// Roles that everybody would have: nobody gets SYSTEM_USER so. Error 3880.
     pub(crate) fn may_be_mandatory(&self, roles: &[AccountName]) -> Result<()> {
         let directory = self.server.accounts.directory();
-        let system = |role: &&AccountName| directory.get(role).is_some_and(has_system_user);
+        let system = |role: &&AccountName| could_have_system_user(role, &directory);
         match roles.iter().find(system) {
             Some(role) => {
                 Err(err!(ER_DA_AUTH_ID_WITH_SYSTEM_USER_PRIV_IN_MANDATORY_ROLES, role.user, role.host, SYSTEM_USER))
@@ -185,7 +198,7 @@ impl Session {
             return Ok(());
         }
         self.need(Action::SetAnyDefiner)?;
-        self.may_change(name, directory)?;
+        self.may_act_as(name, directory)?;
         match directory.get(name) {
             Some(_) => Ok(()),
             None => self.need(Action::LeaveOrphans),

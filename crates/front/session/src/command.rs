@@ -755,7 +755,7 @@ impl Session {
     /// KILL. Errors 1094, 1095.
     pub(crate) fn kill(&mut self, id: u64, query: bool) -> Result<()> {
         let (user, is_system) = self.server.processes.user_of(id).ok_or_else(|| err!(ER_NO_SUCH_THREAD, id))?;
-        let own = self.state.login_name() == user;
+        let own = self.acting_user() == user;
         let may = own || crate::needs::may(self.access(), Action::KillOthers);
         if !may || (is_system && !self.access().has_dynamic(SYSTEM_USER)) {
             return Err(err!(ER_KILL_DENIED_ERROR, id));

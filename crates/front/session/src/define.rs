@@ -626,7 +626,7 @@ pub(crate) fn statement_words(statement: &Statement) -> &'static str {
 /// Its text is shown with `?` in place of literals.
 fn holds_password(statement: &Statement) -> bool {
     use Statement as S;
-    matches!(statement, S::CreateUser(_) | S::AlterUser(_) | S::SetPassword(_) | S::CloneInstance(_))
+    matches!(statement, S::CreateUser(_) | S::AlterUser(_) | S::SetPassword(_) | S::CloneInstance(_) | S::Server(_))
 }
 
 /// Does MAX_UPDATES_PER_HOUR count it? What the executor runs says so itself.

@@ -16,6 +16,9 @@ impl Session {
         if name.is_empty() {
             return Err(err!(ER_WRONG_VALUE, "server name", name));
         }
+        if self.locked.is_some() {
+            return Err(err!(ER_TABLE_NOT_LOCKED, "servers"));
+        }
         // As in MySQL, no replica is told: the text may hold a password.
         self.state.log_text = None;
         self.define(|ddl| {

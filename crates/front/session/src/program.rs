@@ -136,6 +136,14 @@ impl Session {
         &as_definer.map_or(self.access(), |(own, _)| own).account().name
     }
 
+    /// The user whose own sessions are seen and ended without a further right: who has logged in, or the definer that a routine runs as.
+    pub(crate) fn acting_user(&self) -> &str {
+        match self.programs.calls.iter().any(|call| call.access.is_some()) {
+            true => &self.access().account().name.user,
+            false => self.state.login_name(),
+        }
+    }
+
     fn leave_routine(&mut self) {
         let Some(running) = self.programs.calls.pop() else { return };
         let sets_roles = match self.programs.calls.is_empty() {

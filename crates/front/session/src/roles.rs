@@ -129,6 +129,8 @@ impl Session {
     ) -> Result<()> {
         let roles: Vec<AccountName> = roles.iter().map(|r| named(parsed, *r)).collect();
         self.may_hand_on(&roles)?;
+        // Everybody has them, roles too.
+        let mandatory = self.mandatory_roles();
         for account in to {
             let name = self.name_of(parsed, *account);
             if name.user.is_empty() {
@@ -144,7 +146,7 @@ impl Session {
                 }
                 self.may_change(role, directory)?;
                 self.may_change(&name, directory)?;
-                if directory.closure([role]).contains(&name) {
+                if directory.closure(mandatory.iter().chain([role])).contains(&name) {
                     return Err(err!(ER_ROLE_GRANTED_TO_ITSELF, name.user, name.host, role.user, role.host));
                 }
                 directory.change(&name, |a| *a.roles.entry(role.clone()).or_insert(false) |= with_admin);

@@ -83,10 +83,10 @@ impl Session {
         if create.function && !create.program.code.iter().any(|op| matches!(op, ast::Op::Return(_))) {
             return Err(err!(ER_SP_NORETURN, format!("{schema}.{name}")));
         }
+        let definer = self.definer(parsed, create.definer)?;
         if create.function {
             self.check_logged_function(said_of(create))?;
         }
-        let definer = self.definer(parsed, create.definer)?;
         let version = self.dictionary();
         let found = version.schema(&schema).ok_or_else(|| err!(ER_BAD_DB_ERROR, schema))?;
         let collation = found.default_collation;

@@ -75,7 +75,7 @@ impl Session {
             own_counts: self.own_counts(),
             database: self.state.database.clone(),
             slot: self.tx.slot(),
-            user: self.state.login_name().to_string(),
+            user: self.acting_user().to_string(),
             sees_all_processes: access.global().has(Privileges::PROCESS),
             column_privileges: Box::new(move |schema, table, column| {
                 let has = match is_computed(schema) {

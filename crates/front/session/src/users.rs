@@ -11,6 +11,8 @@ use crate::server::store_accounts;
 use crate::sink::gone;
 use crate::variables::{VarId, id};
 use accounts::{AccountName, Directory, Granted, Plugin, Privileges};
+use catalog::Waiting;
+use catalog::mdl::{Duration, Mode, Name};
 use expr::Env;
 use sql::ast::{
     Account, AlterUser, Auth, AuthSecret, CreateUser, FactorChange, Grant, GrantObject, ObjectName, Parsed, Privilege,
@@ -52,9 +54,29 @@ struct Listed {
 }
 
 impl Session {
-    /// Runs an account statement; returns the name of its counter.
+    /// Runs an account statement.
     pub(crate) fn change_accounts(&mut self, parsed: &Parsed) -> Result<()> {
         self.check_writable()?;
+        let result = self.begin_system_change("user").and_then(|()| self.change_accounts_within(parsed));
+        self.pins.release_statement();
+        result
+    }
+
+    /// A change of what a table of `mysql` shows waits for FLUSH TABLES WITH READ LOCK and LOCK INSTANCE FOR BACKUP of others, until the
+    /// statement ends. Errors 1100, 1205, 1223.
+    pub(crate) fn begin_system_change(&mut self, table: &str) -> Result<()> {
+        if self.locked.is_some() {
+            return Err(err!(ER_TABLE_NOT_LOCKED, table));
+        }
+        let timeout = self.state.vars.hot().lock_wait_timeout;
+        // No table is pinned that would have to be looked up again after a wait.
+        self.pins.pin(&[], true, Waiting { timeout, tx: &mut self.tx })?;
+        let mut waiting = Waiting { timeout, tx: &mut self.tx };
+        self.pins.lock(&Arc::new(Name::BackupLock), Mode::IntentionExclusive, Duration::Statement, &mut waiting)?;
+        Ok(())
+    }
+
+    fn change_accounts_within(&mut self, parsed: &Parsed) -> Result<()> {
         let server = Arc::clone(&self.server);
         // Another one's commit, and so its flush.
         let lock = server.account_ddl.lock_or_end(Wait::LogFlush).ok_or_else(|| err!(ER_QUERY_INTERRUPTED))?;
@@ -809,6 +831,9 @@ impl Session {
                 let found = directory.change(name, |account| match &level {
                     Level::Global => {
                         account.revoke_global(*set);
+                        if set.has(Privileges::GRANT_OPTION) {
+                            account.dynamic.values_mut().for_each(|option| *option = false);
+                        }
                         account.dynamic.retain(|n, _| !dynamic.contains(n));
                         true
                     }

@@ -70,14 +70,19 @@ pub fn text_or_null<'a>(v: Value<'a>, to: &DataType, run: &dyn Execution) -> Val
 }
 
 /// A text of an operand in the character set of the collation that the operation is done under. Error 3854: a character is not
-/// in that.
+/// in that, or bytes are no text of it.
 pub fn in_charset<'a>(text: Cow<'a, [u8]>, of: &DataType, collation: CollationId) -> Result<Cow<'a, [u8]>> {
     let (from, to) = (charset_of(of), collation.charset());
-    if from == Charset::Binary || to == Charset::Binary || from.is_subset_bytes(to, &text) {
+    let fits = match (from, to) {
+        (_, Charset::Binary) => true,
+        (Charset::Binary, to) => to.is_single_byte() || to.valid_up_to(&text) == text.len(),
+        (from, to) => from.is_subset_bytes(to, &text),
+    };
+    if fits {
         return Ok(text);
     }
     let mut out = Vec::with_capacity(text.len());
-    if from.convert(to, &text, &mut out) == 0 {
+    if from != Charset::Binary && from.convert(to, &text, &mut out) == 0 {
         return Ok(Cow::Owned(out));
     }
     Err(err!(ER_CANNOT_CONVERT_STRING, types::show_bytes(&text), from.name(), to.name()))

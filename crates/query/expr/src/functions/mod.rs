@@ -74,11 +74,18 @@ impl<'a> Args<'a> {
         Ok(Some(match self.converts {
             false => text,
             // Nothing is known of its characters before it is here.
-            true if matches!(self.args[i].node, Node::Param(_)) || compare::FIRST_DECIDES.contains(&self.function) => {
-                charset::in_charset(text, &self.args[i].ty, self.ty.collation)?
-            }
+            true if self.checks_text(i) => charset::in_charset(text, &self.args[i].ty, self.ty.collation)?,
             true => charset::transcode(text, &self.args[i].ty, self.ty),
         }))
+    }
+
+    /// Must a text be one of the function's character set, and not what can be made of it there?
+    fn checks_text(&self, i: usize) -> bool {
+        match self.args[i].node {
+            // Bytes that are bound stay what they are, as in MySQL.
+            Node::Param(_) => !self.args[i].ty.kind.is_bytes(),
+            _ => compare::FIRST_DECIDES.contains(&self.function) || self.function == "quote",
+        }
     }
 
     /// The character set that [`Args::text`] gives argument `i` in.
