@@ -83,7 +83,7 @@ impl<'a> Args<'a> {
     fn checks_text(&self, i: usize) -> bool {
         match self.args[i].node {
             // Bytes that are bound stay what they are, as in MySQL.
-            Node::Param(_) => !self.args[i].ty.kind.is_bytes(),
+            Node::Param(_) => charset::charset_of(&self.args[i].ty) != Charset::Binary,
             _ => compare::FIRST_DECIDES.contains(&self.function) || self.function == "quote",
         }
     }
