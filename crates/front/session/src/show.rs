@@ -79,6 +79,7 @@ impl Session {
             sees_all_processes: access.global().has(Privileges::PROCESS),
             column_privileges: Box::new(move |schema, table, column| {
                 let has = match is_computed(schema) {
+                    true if schema == "information_schema" => Privileges::SELECT,
                     true => COLUMN_PRIVILEGES,
                     false => of_columns.column(schema, table, column) & COLUMN_PRIVILEGES,
                 };

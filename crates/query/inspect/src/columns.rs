@@ -104,8 +104,8 @@ impl Spec {
             "time" => DataType { decimals: number() as u8, ..DataType::new(TypeKind::Time) },
             "json" => DataType::new(TypeKind::Json),
             "null" => DataType::new(TypeKind::Null),
-            "enum" => string(TypeKind::Enum, 64),
-            "set" => string(TypeKind::Set, 64),
+            "enum" => string(TypeKind::Enum, longest(&members(line))),
+            "set" => string(TypeKind::Set, joined(&members(line))),
             "bigint" => DataType { length: 21, ..DataType::new(TypeKind::BigInt) },
             "bigint unsigned" => bigint(),
             "smallint" => DataType { length: 6, ..DataType::new(TypeKind::SmallInt) },
@@ -187,6 +187,15 @@ const NO_TREE: Tree = Tree { id: 0, root: u64::MAX, kind: TreeKind::Clustered };
 fn members(line: &str) -> Vec<String> {
     let list = line.split_once("('").and_then(|(_, rest)| rest.split_once("')"));
     list.map_or(Vec::new(), |(list, _)| list.split("','").map(str::to_string).collect())
+}
+
+fn longest(members: &[String]) -> u32 {
+    members.iter().map(String::len).max().unwrap_or(0) as u32
+}
+
+/// The length of all with their commas.
+fn joined(members: &[String]) -> u32 {
+    members.iter().map(|m| m.len() as u32 + 1).sum::<u32>().saturating_sub(1)
 }
 
 /// The columns of a SHOW: titles, with the types of these columns of a table of information_schema.

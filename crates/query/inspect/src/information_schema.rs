@@ -84,6 +84,7 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("USER_ATTRIBUTES", All(grants::user_attributes)),
     ("USER_PRIVILEGES", All(grants::user_privileges)),
     ("VIEWS", ByTable(views)),
+    ("VIEW_ROUTINE_USAGE", All(view_routine_usage)),
     ("VIEW_TABLE_USAGE", All(view_table_usage)),
 ];
 
@@ -550,6 +551,19 @@ fn view_table_usage(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
                 let row = |t: &Table| [word("def"), text(&t.schema), text(&t.name)];
                 out.push([row(view), row(read)].concat());
             }
+        }
+    }
+    Ok(())
+}
+
+fn view_routine_usage(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    for view in cx.version.schemas.values().flat_map(|s| s.tables.values()) {
+        if view.view.as_ref().is_none_or(|v| !cx.shows_text(&view.schema, &view.name, v)) {
+            continue;
+        }
+        for (schema, name) in view_check::routines_of(&cx.version, view) {
+            let row = [word("def"), text(&view.schema), text(&view.name), word("def"), text(&schema), text(&name)];
+            out.push(row.into());
         }
     }
     Ok(())

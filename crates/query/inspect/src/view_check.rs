@@ -1,7 +1,7 @@
 //! Is what a view reads still there? A view outlives its tables; what lists views says so, with error 1356's words.
 
 use catalog::schema::eq_name;
-use catalog::{Table, Version};
+use catalog::{RoutineKind, Table, Version};
 use sql::ast::{Expr, Parsed, TableFactor, TableRef};
 use std::collections::BTreeSet;
 use types::codes::*;
@@ -23,6 +23,21 @@ pub(crate) fn tables_of(table: &Table) -> BTreeSet<(String, String)> {
     tables
         .filter_map(|f| Some((parsed.name(f.name.schema?).to_string(), parsed.name(f.name.name).to_string())))
         .collect()
+}
+
+/// The stored functions that a view calls, by schema and name as they were made.
+pub(crate) fn routines_of(version: &Version, table: &Table) -> BTreeSet<(String, String)> {
+    let Some(view) = &table.view else { return BTreeSet::new() };
+    let Ok(parsed) = sql::parse(view.query.as_bytes(), sql::SqlMode::default()) else { return BTreeSet::new() };
+    let called = parsed.exprs().iter().filter_map(|e| match e {
+        // Names of native functions are not quoted.
+        Expr::Call { schema, name, .. } if view.query.contains(&format!("`{}`(", parsed.name(*name))) => {
+            let schema = schema.map_or(table.schema.as_str(), |s| parsed.name(s));
+            version.routine(schema, RoutineKind::Function, parsed.name(*name))
+        }
+        _ => None,
+    });
+    called.map(|routine| (routine.schema.clone(), routine.name.clone())).collect()
 }
 
 fn is_valid(version: &Version, table: &Table, depth: usize) -> bool {
