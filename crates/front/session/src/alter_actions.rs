@@ -256,7 +256,9 @@ impl Session {
             AlterAction::RenameTable(to) => {
                 let to = self.object(parsed, *to)?;
                 self.may_move((&plan.spec.schema, &plan.spec.name), &to.0)?;
-                plan.rename = Some(to);
+                // To its own name it is not renamed.
+                let is_own = to.0 == plan.spec.schema && to.1 == plan.spec.name;
+                plan.rename = if is_own { None } else { Some(to) };
             }
             AlterAction::SetDefault(column, value) => {
                 let at = plan.position(&name(*column))?;

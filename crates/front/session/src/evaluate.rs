@@ -7,6 +7,7 @@ use crate::command::Session;
 use crate::run::{is_planned, lexer_mode, parse_error};
 use crate::sink::MemorySink;
 use expr::Env;
+use expr::error::unsupported;
 use sql::ast::{Expr, ExprId, Parsed, UnaryOp};
 use sql::keywords::Kw;
 use sql::lexer::{Lexer, Tok};
@@ -148,6 +149,17 @@ impl Session {
 
     /// The value of an expression; `text` is where it stands in the statement.
     pub(crate) fn evaluate(&mut self, parsed: &Parsed, id: ExprId, text: &[u8]) -> Result<(Value<'static>, DataType)> {
+        self.evaluate_in(parsed, id, text, true)
+    }
+
+    /// The same; error 1235 for tables and stored functions unless the statement `takes_tables`.
+    pub(crate) fn evaluate_in(
+        &mut self,
+        parsed: &Parsed,
+        id: ExprId,
+        text: &[u8],
+        takes_tables: bool,
+    ) -> Result<(Value<'static>, DataType)> {
         if let Some(given) = self.programs.given.take() {
             return Ok(given);
         }
@@ -179,6 +191,9 @@ impl Session {
         let types: Vec<DataType> = values.iter().map(|v| self.type_of_bound(v)).collect();
         let mut planned = self.plan(parsed, &types)?;
         planned.prepared.lock_plain_reads();
+        if !takes_tables && (planned.prepared.calls() || !planned.prepared.tables().is_empty()) {
+            return Err(unsupported("Usage of subqueries or stored function calls as part of this statement"));
+        }
         let mut sink = MemorySink::new(BYTES_MAX);
         self.run_into(&mut planned, &values, &mut sink)?;
         let t = sink.columns.first().map_or(DataType::new(TypeKind::Null), |c| c.data_type);

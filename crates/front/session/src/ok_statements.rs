@@ -143,7 +143,7 @@ impl Session {
     /// KILL. Error 1094 for what is no id, 1317 where it kills the own statement.
     fn kill_by_id(&mut self, parsed: &Parsed, query: bool, id: ExprId) -> Result<()> {
         let text = behind_last_word(parsed.source());
-        let (value, _) = self.evaluate(parsed, id, text)?;
+        let (value, _) = self.evaluate_in(parsed, id, text, false)?;
         let id = match value {
             Value::Int(n) if n >= 0 => n as u64,
             Value::UInt(n) => n,

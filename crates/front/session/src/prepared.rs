@@ -8,6 +8,7 @@ use crate::process::Doing;
 use crate::run::{Planned, is_interpreted, is_planned, lexer_mode, parse_error};
 use crate::sink::{MemorySink, gone, wire_column};
 use crate::variables::{VarId, id};
+use catalog::RoutineKind;
 use observe::Counter;
 use plan::parameter::{self, Parameter};
 use protocol::command::CursorFlags;
@@ -165,6 +166,12 @@ impl Session {
             _ => {}
         }
         self.refresh_access()?;
+        if let Statement::Call { name, .. } = parsed.statement {
+            let (schema, name) = self.object(&parsed, name)?;
+            if self.dictionary().routine(&schema, RoutineKind::Procedure, &name).is_none() {
+                return Err(err!(ER_SP_DOES_NOT_EXIST, "PROCEDURE", format!("{schema}.{name}")));
+            }
+        }
         self.state.note_parsed(&parsed);
         // Relaxed: a bound that may be passed by as many as prepare at once.
         if self.server.prepared.load(Ordering::Relaxed) as u64 >= self.server.globals.load().uint(MAX_PREPARED) {

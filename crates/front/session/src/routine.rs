@@ -132,6 +132,11 @@ impl Session {
             }
             ddl.create_routine(routine)
         });
+        let is_there = made.as_ref().is_err_and(|e| e.code == ER_SP_ALREADY_EXISTS) && create.if_not_exists;
+        if create.function && (made.is_ok() || is_there) && expr::functions::find(&name).is_some() {
+            let hidden = err!(ER_NATIVE_FCT_NAME_COLLISION, name);
+            self.state.warn("Note", hidden.code, hidden.message);
+        }
         match made {
             Err(e) if e.code == ER_SP_ALREADY_EXISTS && create.if_not_exists => {
                 self.state.warn("Note", ER_SP_ALREADY_EXISTS, e.message);

@@ -433,6 +433,7 @@ error_table! {
     ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT = 1582, "42000", "Incorrect parameter count in the call to native function '%-.192s'";
     ER_WRONG_PARAMETERS_TO_NATIVE_FCT = 1583, "42000", "Incorrect parameters in the call to native function '%-.192s'";
     ER_WRONG_PARAMETERS_TO_STORED_FCT = 1584, "42000", "Incorrect parameters in the call to stored function %-.192s";
+    ER_NATIVE_FCT_NAME_COLLISION = 1585, "HY000", "This function '%-.192s' has the same name as a native function";
     ER_DUP_ENTRY_WITH_KEY_NAME = 1586, "23000", "Duplicate entry '%-.64s' for key '%-.385s'";
     ER_NO_FORMAT_DESCRIPTION_EVENT_BEFORE_BINLOG_STATEMENT = 1609, "HY000", "The BINLOG statement of type `%s` was not preceded by a format description BINLOG statement.";
     ER_REPLICA_CORRUPT_EVENT = 1610, "HY000", "Corrupted replication event was detected";
@@ -460,6 +461,7 @@ error_table! {
     ER_LOCK_ABORTED = 1689, "HY000", "Wait on a lock was aborted due to a pending exclusive lock";
     ER_DATA_OUT_OF_RANGE = 1690, "22003", "%s value is out of range in '%s'";
     ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_SQL_LOG_BIN = 1694, "HY000", "Cannot modify @@session.sql_log_bin inside a transaction";
+    ER_STORED_FUNCTION_PREVENTS_SWITCH_SQL_LOG_BIN = 1695, "HY000", "Cannot change the sql_log_bin inside a stored function or trigger";
     ER_ACCESS_DENIED_NO_PASSWORD_ERROR = 1698, "28000", "Access denied for user '%-.48s'@'%-.64s'";
     ER_TRUNCATE_ILLEGAL_FK = 1701, "42000", "Cannot truncate a table referenced in a foreign key constraint (%.192s)";
     ER_PLUGIN_IS_PERMANENT = 1702, "HY000", "Plugin '%s' is force_plus_permanent and can not be unloaded";

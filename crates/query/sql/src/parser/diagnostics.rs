@@ -27,10 +27,7 @@ impl Parser<'_> {
                 }
                 self.bump();
                 self.expect_tok(Tok::Eq)?;
-                if self.is(Tok::Minus) {
-                    return Err(self.syntax());
-                }
-                let value = self.simple_expr()?;
+                let value = self.signal_value()?;
                 items.push((item, value));
                 if !self.eat_tok(Tok::Comma) {
                     break;
@@ -38,6 +35,32 @@ impl Parser<'_> {
             }
         }
         Ok(Statement::Signal(Box::new(Signal { resignal, condition, items })))
+    }
+
+    /// A literal or a variable, and nothing else.
+    fn signal_value(&mut self) -> R<ExprId> {
+        if self.at_name() && self.peek().tok != Tok::Dot {
+            let name = self.name()?;
+            let value = self.local_or_column(name);
+            return Ok(self.add(value));
+        }
+        if self.is(Tok::UserVar) {
+            let name = self.target_var_name()?;
+            return Ok(self.add(Expr::UserVar(name)));
+        }
+        if self.is(Tok::Minus) {
+            return Err(self.syntax());
+        }
+        let refused = self.syntax();
+        let value = self.simple_expr()?;
+        match self.exprs.last() {
+            Some(Expr::Null | Expr::Bool(_) | Expr::Int(_) | Expr::Decimal(_) | Expr::Float(_)) => Ok(value),
+            Some(Expr::String { .. } | Expr::Bytes { .. } | Expr::Temporal { .. } | Expr::SystemVar { .. }) => {
+                Ok(value)
+            }
+            Some(Expr::Column { .. } | Expr::Local(_) | Expr::Param(_)) => Ok(value),
+            _ => Err(refused),
+        }
     }
 
     /// Behind GET.

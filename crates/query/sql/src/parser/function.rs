@@ -182,7 +182,14 @@ impl Parser<'_> {
             Kw::DEFAULT => {
                 self.bump();
                 self.bump();
+                let at = self.tok.start as usize;
                 let column = self.column_ref()?;
+                if let Some(Expr::Column { schema: None, table: None, column }) = self.exprs.last() {
+                    let name = self.shown(*column);
+                    if self.program.as_ref().is_some_and(|builder| builder.variable(&name).is_some()) {
+                        return Err(ParseError::at(err!(ER_WRONG_COLUMN_NAME, name), at));
+                    }
+                }
                 self.expect_tok(Tok::RParen)?;
                 self.add(Expr::DefaultOf(column))
             }

@@ -87,11 +87,16 @@ impl Parser<'_> {
         Ok(Str::source(start, end))
     }
 
-    /// The type of a parameter or variable.
+    /// The type of a parameter or variable. Error 1235 for a collation without its character set.
     pub(super) fn program_type(&mut self) -> R<CreateColumnType> {
         let mut data_type = self.column_type()?;
+        let at = self.tok.start as usize;
         if self.eat(Kw::COLLATE) {
             data_type.collation = Some(self.collation_name()?);
+            if data_type.charset.is_none() {
+                let what = "COLLATE with no CHARACTER SET in SP parameters, RETURNS, DECLARE";
+                return Err(ParseError::at(err!(ER_NOT_SUPPORTED_YET, what), at));
+            }
         }
         Ok(data_type)
     }

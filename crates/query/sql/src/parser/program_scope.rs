@@ -371,6 +371,7 @@ impl Parser<'_> {
     pub(super) fn row_column(&mut self, image: RowImage, column: Name, is_set: bool) -> R<LocalId> {
         let (before, event) = self.program.as_ref().and_then(|b| b.fires).expect("inside of a trigger");
         let missing = match (image, event) {
+            (RowImage::Old, _) if is_set => None,
             (RowImage::Old, TriggerEvent::Insert) => Some(("OLD", "on INSERT")),
             (RowImage::New, TriggerEvent::Delete) => Some(("NEW", "on DELETE")),
             _ => None,
