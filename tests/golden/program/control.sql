@@ -13,7 +13,6 @@ CALL missing(1);
 CALL nowhere.p();
 CREATE PROCEDURE twice(INOUT x DECIMAL(10,2)) SET x = x * 2;
 SET @d = 1.255;
--- differs: the note of an argument's rounding is forgotten by the first statement
 CALL twice(@d);
 SELECT @d;
 CREATE PROCEDURE fill(n INT) BEGIN DECLARE i INT DEFAULT 1; WHILE i <= n DO INSERT INTO t VALUES (i, CONCAT('row ', i)); SET i = i + 1; END WHILE; END;

@@ -39,11 +39,9 @@ CREATE FUNCTION removes(k INT) RETURNS INT BEGIN DELETE FROM t WHERE id = k; RET
 SELECT removes(4), removes(4);
 CREATE FUNCTION guarded(k INT) RETURNS VARCHAR(20) BEGIN DECLARE EXIT HANDLER FOR 1062 RETURN 'twice'; INSERT INTO t VALUES (k, 0), (k, 1); RETURN 'once'; END;
 SELECT guarded(7);
--- differs: a statement of a function that fails is undone as a whole
 SELECT * FROM t ORDER BY id;
 CREATE FUNCTION outer_f(k INT) RETURNS INT BEGIN INSERT INTO t SELECT 100 + id, noted('inner') FROM (SELECT 1 AS id) d; RETURN 1; END;
 SELECT outer_f(1);
--- differs: a statement of a function that fails is undone as a whole
 SELECT * FROM t ORDER BY id;
 CREATE FUNCTION self_write() RETURNS INT BEGIN INSERT INTO t SELECT 200 + k, removes(k) FROM (SELECT 1 AS k) d; RETURN 1; END;
 SELECT self_write();
@@ -68,7 +66,6 @@ LOCK TABLES t READ;
 SELECT noted('locked') FROM t;
 UNLOCK TABLES;
 CREATE FUNCTION warns(n INT) RETURNS INT BEGIN DECLARE x INT; SET sql_mode = ''; RETURN n; END;
--- differs: functions set no system variables
 SELECT warns(1);
 SELECT @@sql_mode LIKE '%STRICT%';
 CREATE FUNCTION divides(n INT) RETURNS INT RETURN 1 / n;

@@ -4,8 +4,8 @@
 //! An account has it by a grant of its own; a session also by a role that is active.
 
 use crate::command::Session;
-use crate::needs::{Action, may};
-use accounts::{Account, AccountName, Directory, Privileges};
+use crate::needs::{Action, check, may};
+use accounts::{Access, Account, AccountName, Directory, Privileges};
 use sql::ast::{AccountOptions, Auth, AuthSecret, UserSpec};
 use types::codes::*;
 use types::{Result, err};
@@ -88,13 +88,18 @@ const GUARDED: &[(Action, &[&str])] = &[
     (Action::SetTmpdir, &["innodb_tmpdir"]),
 ];
 
+/// May an account set this variable for its session? Error 1227.
+pub(crate) fn may_set_session(access: &Access, variable: &str) -> Result<()> {
+    match GUARDED.iter().find(|(_, names)| names.contains(&variable)) {
+        Some((action, _)) => check(access, *action, None),
+        None => Ok(()),
+    }
+}
+
 impl Session {
     /// May the session set this variable for itself? Error 1227.
     pub(crate) fn may_set_session(&self, variable: &str) -> Result<()> {
-        match GUARDED.iter().find(|(_, names)| names.contains(&variable)) {
-            Some((action, _)) => self.need(*action),
-            None => Ok(()),
-        }
+        may_set_session(self.access(), variable)
     }
 
     /// What SET of a variable for the whole server needs beyond [`Action::SetGlobal`]. Error 1227.

@@ -44,7 +44,7 @@ impl RowLocks {
         if matches!(prepared.uses(), Uses::Nothing | Uses::Transaction) {
             return None;
         }
-        let mode = |t: &TableUse| match t.insert || t.update || t.delete || t.for_update {
+        let mode = |t: &TableUse| match t.is_written() {
             true => Some(Mode::Exclusive),
             false => t.lock.then_some(Mode::SharedReadOnly),
         };
@@ -96,7 +96,7 @@ impl Session {
         let locks = planned.rows.take();
         let result = self.with_beside(locks.as_deref(), |session, beside| {
             let both = planned.prepared.uses() == Uses::Both;
-            if both {
+            if both || planned.prepared.calls() {
                 session.begin_readable(planned.readable_since, planned.takes_snapshot())?;
             }
             let result = planned.prepared.execute_beside(&mut session.tx, beside, params, &mut session.state, sink);

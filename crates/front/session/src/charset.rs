@@ -10,7 +10,7 @@ use types::Value;
 use types::charset::Charset;
 use types::collation::CollationId;
 
-const CLIENT: VarId = id("character_set_client");
+pub(crate) const CLIENT: VarId = id("character_set_client");
 const RESULTSET_METADATA: VarId = id("resultset_metadata");
 pub(crate) const RESULTS: VarId = id("character_set_results");
 const CONNECTION: VarId = id("character_set_connection");

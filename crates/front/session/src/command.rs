@@ -110,6 +110,8 @@ pub struct Session {
     pub(crate) access: Option<Access>,
     /// Rights of the definers of views in use.
     pub(crate) definers: Vec<Access>,
+    /// What a statement that calls routines lends them, between such statements.
+    pub(crate) lent_rights: Option<Box<dyn run::program::Rights>>,
     pub(crate) password_expired: bool,
     /// The XA transaction in progress.
     pub(crate) xa: Option<XaTransaction>,
@@ -191,6 +193,7 @@ impl Session {
             compression: None,
             access: None,
             definers: Vec::new(),
+            lent_rights: None,
             password_expired: false,
             xa: None,
             connected: None,

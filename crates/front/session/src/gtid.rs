@@ -53,7 +53,7 @@ const ENFORCE_OFF: u64 = 0;
 pub(crate) const ENFORCE_ON: u64 = 1;
 
 /// Others that say how a transaction is logged: none changes in its middle.
-const OUTSIDE_TRANSACTIONS: [VarId; 5] = [
+pub(crate) const OUTSIDE_TRANSACTIONS: [VarId; 5] = [
     id("binlog_row_value_options"),
     id("binlog_transaction_compression"),
     id("binlog_transaction_compression_level_zstd"),

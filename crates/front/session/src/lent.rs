@@ -9,7 +9,7 @@ use accounts::{Access, Privileges};
 use catalog::RoutineKind;
 use run::Prepared;
 use run::context::{Around, Conditions, Figures};
-use run::program::{Compiled, Lent, Surroundings};
+use run::program::{Compiled, Lent, Own, Surroundings};
 use std::sync::Arc;
 use types::Result;
 use types::sql_mode::SqlMode;
@@ -17,18 +17,30 @@ use types::sql_mode::SqlMode;
 const PROGRAM_CACHE: VarId = id("stored_program_cache");
 
 /// The rights of a session while its statement runs.
-struct LentRights {
-    server: Arc<Server>,
+pub(crate) struct LentRights {
+    pub server: Arc<Server>,
     /// The session's, and those of the definers of the routines that run; the last is in force.
     stack: Vec<Access>,
     /// Which routines have put one there.
     changed: Vec<bool>,
     definers: Vec<Access>,
     /// Routines that their definers may call.
-    allowed: Vec<Arc<Compiled>>,
+    allowed: Vec<Own>,
 }
 
 impl LentRights {
+    /// Those that `state` has, while a statement runs that calls something.
+    pub fn of(state: &mut State) -> Result<&mut LentRights> {
+        let rights = state.lent.as_mut().and_then(|lent| lent.lent_rights());
+        let rights = rights.and_then(|rights| rights.downcast_mut::<LentRights>());
+        rights.ok_or_else(|| expr::error::unsupported("this statement in stored functions and triggers"))
+    }
+
+    /// Those in force.
+    pub fn access(&self) -> &Access {
+        self.stack.last().expect("the session's at least")
+    }
+
     fn rights(&mut self) -> Rights<'_> {
         let access = self.stack.last().expect("the session's at least");
         Rights { access, definers: &mut self.definers, server: &self.server }
@@ -44,7 +56,7 @@ impl run::program::Rights for LentRights {
         may_execute(self.stack.last().expect("the session's at least"), schema, kind, name)
     }
 
-    fn enter(&mut self, routine: &Arc<Compiled>, table: Option<&str>, caller: Option<&str>) -> Result<Option<String>> {
+    fn enter(&mut self, routine: &Own, table: Option<&str>, caller: Option<&str>) -> Result<Option<String>> {
         let own = self.stack.last().expect("the session's at least");
         // As in MySQL, a routine of one's own keeps the roles that are active; a view's definer has its default roles.
         let is_own = |name: &str| is_named(own, name) && (!routine.invoker || own.active_roles().is_empty());
@@ -58,13 +70,13 @@ impl run::program::Rights for LentRights {
         };
         let access = self.rights().take_definer(runs_as)?;
         // Once a statement, however often it calls it.
-        if !routine.invoker && !self.allowed.iter().any(|allowed| Arc::ptr_eq(allowed, routine)) {
+        if !routine.invoker && !self.allowed.iter().any(|allowed| allowed.is(routine)) {
             let name = &routine.routine;
             if let Err(denied) = may_execute(&access, &name.schema, name.kind, table.unwrap_or(&name.name)) {
                 self.definers.push(access);
                 return Err(denied);
             }
-            self.allowed.push(Arc::clone(routine));
+            self.allowed.push(routine.clone());
         }
         self.stack.push(access);
         self.changed.push(true);
@@ -116,22 +128,31 @@ impl Session {
     }
 
     fn lend_as(&mut self, access: Access) {
-        let version = self.dictionary();
-        let rights = LentRights {
-            server: Arc::clone(&self.server),
-            stack: vec![access],
-            changed: Vec::new(),
-            definers: std::mem::take(&mut self.definers),
-            allowed: Vec::new(),
-        };
-        let plans_max = self.server.globals.load().uint(PROGRAM_CACHE) as usize;
-        self.state.lent().begin(version, Box::new(rights), plans_max, self.temporary.generation);
+        // Kept from statement to statement: neither the server's users nor the dictionary's are counted anew.
+        let kept = self.lent_rights.take().and_then(|kept| {
+            let kept: Box<dyn std::any::Any> = kept;
+            kept.downcast::<LentRights>().ok()
+        });
+        let mut rights = kept.unwrap_or_else(|| {
+            let (server, definers) = (Arc::clone(&self.server), Vec::new());
+            Box::new(LentRights { server, stack: Vec::new(), changed: Vec::new(), definers, allowed: Vec::new() })
+        });
+        rights.stack.push(access);
+        rights.definers = std::mem::take(&mut self.definers);
+        let plans_max = self.state.globals.get(&self.server.globals).uint(PROGRAM_CACHE) as usize;
+        let generation = self.temporary.generation;
+        let base = self.catalog.get(self.server.catalog.cell());
+        match self.temporary.is_empty() {
+            true => self.state.lent().begin(base, rights, plans_max, generation),
+            false => self.state.lent().begin(&self.temporary.over(base), rights, plans_max, generation),
+        }
     }
 
     #[cold]
     pub(crate) fn take_back(&mut self) {
         // There is one only where a panic has ended the statement.
         while self.state.put_surroundings() {}
+        self.follow_set_within();
         let rights = self.state.lent.as_mut().and_then(|lent| lent.end());
         let Some(rights) = rights else { return };
         let rights: Box<dyn std::any::Any> = rights;
@@ -139,7 +160,23 @@ impl Session {
             rights.stack.truncate(1);
             self.access = rights.stack.pop();
             self.definers = std::mem::take(&mut rights.definers);
+            rights.changed.clear();
+            rights.allowed.clear();
+            self.lent_rights = Some(rights);
         }
+    }
+}
+
+impl Session {
+    /// The statement's functions and triggers have set variables: what is kept beside them follows now.
+    fn follow_set_within(&mut self) {
+        if self.state.set_within.ids.is_empty() {
+            return;
+        }
+        for id in std::mem::take(&mut self.state.set_within.ids) {
+            self.tracking.variable(id);
+        }
+        self.after_set();
     }
 }
 
@@ -151,15 +188,12 @@ impl State {
     /// See [`run::Env::surround`].
     pub(crate) fn take_surroundings(&mut self, new: Around<'_>) {
         let schema = new.schema;
-        let mut before = Surroundings::default();
+        let (mode, collation) = (self.sql_mode.0, self.vars.hot().literals);
+        let mut before = Surroundings { database: None, sql_mode: mode, collation, user: None };
         if self.database.as_deref() != Some(new.schema) {
             before.database = Some(self.database.replace(new.schema.to_string()));
         }
-        let (mode, collation) = (self.sql_mode.0, self.vars.hot().literals);
-        if new.sql_mode != mode || new.collation != collation {
-            self.set_surroundings(new.sql_mode, new.collation);
-            (before.sql_mode, before.collation) = (Some(mode), Some(collation));
-        }
+        self.set_surroundings(new.sql_mode, new.collation);
         if let Some(user) = new.user {
             before.user = Some(std::mem::replace(&mut self.current_user, user));
         }
@@ -174,9 +208,10 @@ impl State {
         if let Some(database) = before.database {
             self.database = database;
         }
-        if let (Some(mode), Some(collation)) = (before.sql_mode, before.collation) {
-            self.set_surroundings(mode, collation);
-        }
+        // Also where the routine has set them itself.
+        self.set_surroundings(before.sql_mode, before.collation);
+        let left = self.lent().surrounded.len();
+        self.restore_options(left);
         if let Some(user) = before.user {
             self.current_user = user;
         }

@@ -2,13 +2,13 @@
 
 use crate::com::kind_of;
 use crate::command::{Done, Session};
-use crate::run::Planned;
+use crate::run::{Planned, REPLANS_MAX};
 use crate::variables::{VarId, id};
 use accounts::{Access, AccountName, Privileges};
 use catalog::RoutineKind;
 use engine::Transaction;
 use protocol::{Capabilities, Output};
-use run::program::{Compiled, Condition, Form, Host, Plans, run_statement};
+use run::program::{Condition, Form, Host, Own, Plans, run_statement};
 use run::{Env, Outcome, Prepared, RowSink};
 use sql::ast::{ObjectName, Parsed, Statement};
 use std::sync::Arc;
@@ -44,7 +44,7 @@ struct Calling<'s> {
 
 /// A routine that runs, and what its call has changed as it was.
 pub(crate) struct Running {
-    compiled: Arc<Compiled>,
+    compiled: Own,
     database: Option<String>,
     sql_mode: u64,
     collation: CollationId,
@@ -69,6 +69,10 @@ impl Session {
         self.more |= is_call;
         let result = run_statement(&mut Calling { session: self, out }, parsed, values, types);
         self.more = more;
+        if is_call && self.autocommits() && !self.tx.is_active() {
+            // No statement of it has ended what the procedure was kept for.
+            self.ended();
+        }
         result?;
         let affected_rows = if is_call { self.state.row_count.max(0) as u64 } else { 0 };
         self.state.row_count = affected_rows as i64;
@@ -101,7 +105,22 @@ impl Session {
         }
     }
 
-    fn enter_routine(&mut self, compiled: Arc<Compiled>) -> Result<()> {
+    /// Looks a procedure up, which stays as it is until the transaction ends: in autocommit, that of its first statement.
+    /// Errors 1205, 1213, 1305, 1317.
+    fn keep_procedure(&mut self, schema: &str, name: &str) -> Result<Own> {
+        for _ in 0..REPLANS_MAX {
+            let version = self.catalog.get(self.server.catalog.cell());
+            let missing = || err!(ER_SP_DOES_NOT_EXIST, "PROCEDURE", format!("{schema}.{name}"));
+            let routine = version.routine(schema, RoutineKind::Procedure, name).ok_or_else(missing)?;
+            let compiled = self.state.lent().own(routine)?;
+            if self.pin_tables(std::slice::from_ref(&compiled.pin), false)? {
+                return Ok(compiled);
+            }
+        }
+        Err(err!(ER_NEED_REPREPARE))
+    }
+
+    fn enter_routine(&mut self, compiled: Own) -> Result<()> {
         let name = &compiled.routine;
         let depth = self.programs.calls.iter().filter(|c| c.compiled.routine == *name).count() as u64;
         let limit = self.state.vars.uint(MAX_RECURSION);
@@ -226,24 +245,24 @@ impl Host for Calling<'_> {
         self.session.may_use_program(Privileges::EXECUTE, "execute", (&schema, false, &name))
     }
 
-    fn enter(&mut self, part: &Parsed, name: ObjectName) -> Result<Arc<Compiled>> {
+    fn find(&mut self, part: &Parsed, name: ObjectName) -> Result<Own> {
         let (schema, name) = self.session.object(part, name)?;
-        let version = self.session.dictionary();
-        let missing = || err!(ER_SP_DOES_NOT_EXIST, "PROCEDURE", format!("{schema}.{name}"));
-        let routine = version.routine(&schema, RoutineKind::Procedure, &name).ok_or_else(missing)?;
-        let compiled = Compiled::of(routine)?;
+        let compiled = self.session.keep_procedure(&schema, &name)?;
         self.may_answer(compiled.answers).map_err(|_| err!(ER_SP_BADSELECT, format!("{schema}.{name}")))?;
-        self.session.enter_routine(Arc::clone(&compiled))?;
         Ok(compiled)
+    }
+
+    fn enter(&mut self, compiled: &Own) -> Result<()> {
+        self.session.enter_routine(compiled.clone())
     }
 
     fn leave(&mut self) {
         self.session.leave_routine();
     }
 
-    fn take_plans(&mut self, compiled: &Arc<Compiled>) -> Plans<Box<Planned>> {
+    fn take_plans(&mut self, compiled: &Own) -> Plans<Box<Planned>> {
         let kept = &mut self.session.programs.kept;
-        match kept.iter().rposition(|p| Arc::ptr_eq(&p.compiled, compiled)) {
+        match kept.iter().rposition(|p| p.compiled.is(compiled)) {
             Some(at) => kept.remove(at),
             None => Plans::new(compiled),
         }

@@ -925,9 +925,9 @@ impl Session {
     }
 }
 
-/// The stored tables of a statement, each once, and the version since which all that it reads are readable.
+/// The stored tables of a statement and the routines that it calls, each once, and the version since which all that it reads are readable.
 pub(crate) fn pins_of(prepared: &Prepared, version: &Version) -> (Vec<Pin>, u64) {
-    let (mut pins, mut readable_since) = (Vec::new(), 0);
+    let (mut pins, mut readable_since) = (prepared.called().to_vec(), 0);
     for t in prepared.tables() {
         if let Some(table) = version.table(&t.schema, &t.table)
             && table.is_base()

@@ -15,6 +15,7 @@ use crate::variables::{Extension, Globals, Origin, VARIABLES, Val, VarId, Variab
 use accounts::strength::StrengthPolicy;
 use accounts::{Accounts, Directory, Policy};
 use catalog::dictionary::Kind;
+use catalog::mdl::Name;
 use catalog::{Catalog, Emptied, Table};
 use engine::{Engine, Transaction};
 use inspect::{CloneRecord, Process, VariableInfo, VariableSource};
@@ -464,7 +465,10 @@ impl inspect::Source for Server {
     fn metadata_locks(&self) -> Vec<catalog::mdl::LockRow> {
         let version = self.catalog.current();
         let tables = version.schemas.values().flat_map(|s| s.tables.values());
-        self.catalog.locks().list(tables.map(|t| (t.schema.clone(), t.name.clone())))
+        let tables = tables.map(|t| Name::table(&t.schema, &t.name));
+        let routines = version.schemas.values().flat_map(|s| s.routines.values());
+        let routines = routines.map(|r| Name::routine(r.kind, &r.schema, &r.name));
+        self.catalog.locks().list(tables.chain(routines))
     }
 
     fn sample(&self, table: &catalog::Table) -> Result<Arc<Option<catalog::statistics::Sample>>> {

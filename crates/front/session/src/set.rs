@@ -19,9 +19,7 @@ use crate::run::lexer_mode;
 use crate::server::POLICY;
 use crate::tls;
 use crate::tracking;
-use crate::variables::{
-    self, Access, Extension, Globals, Kind, Origin, Scope, SetBy, VARIABLES, Val, VarId, id, isolation_of,
-};
+use crate::variables::{self, Access, Globals, Origin, SetBy, VARIABLES, Val, VarId, id, isolation_of};
 use expr::Env;
 use sql::ast::{AccessMode, Expr, ExprId, IsolationLevel, Name, Parsed, SetItem, Str, VarScope};
 use std::borrow::Cow;
@@ -29,33 +27,33 @@ use std::time::Duration;
 use types::charset::Charset;
 use types::codes::*;
 use types::collation::CollationId;
-use types::sql_mode::SqlMode;
 use types::{Result, Value, err};
 
-const EXPLICIT_DEFAULTS: VarId = id("explicit_defaults_for_timestamp");
+pub(crate) const EXPLICIT_DEFAULTS: VarId = id("explicit_defaults_for_timestamp");
 
 const AUTOCOMMIT: VarId = id("autocommit");
-const TIMESTAMP: VarId = id("timestamp");
-const RESTRICT_FK: VarId = id("restrict_fk_on_non_standard_key");
+pub(crate) const TIMESTAMP: VarId = id("timestamp");
+pub(crate) const RESTRICT_FK: VarId = id("restrict_fk_on_non_standard_key");
 pub(crate) const MAX_JOIN_SIZE: VarId = id("max_join_size");
 const BIG_SELECTS: VarId = id("sql_big_selects");
-const LAST_INSERT_ID: VarId = id("last_insert_id");
-const IDENTITY: VarId = id("identity");
-const INSERT_ID: VarId = id("insert_id");
-const PSEUDO_THREAD_ID: VarId = id("pseudo_thread_id");
-const RAND_SEED1: VarId = id("rand_seed1");
-const RAND_SEED2: VarId = id("rand_seed2");
-const ISOLATION: VarId = id("transaction_isolation");
-const READ_ONLY: VarId = id("transaction_read_only");
+pub(crate) const LAST_INSERT_ID: VarId = id("last_insert_id");
+pub(crate) const IDENTITY: VarId = id("identity");
+pub(crate) const INSERT_ID: VarId = id("insert_id");
+pub(crate) const PSEUDO_THREAD_ID: VarId = id("pseudo_thread_id");
+pub(crate) const RAND_SEED1: VarId = id("rand_seed1");
+pub(crate) const RAND_SEED2: VarId = id("rand_seed2");
+pub(crate) const ISOLATION: VarId = id("transaction_isolation");
+pub(crate) const READ_ONLY: VarId = id("transaction_read_only");
 /// There is no log that it keeps a session's changes out of: dumps set it, and it stays as it is set.
-const SQL_LOG_BIN: VarId = id("sql_log_bin");
+pub(crate) const SQL_LOG_BIN: VarId = id("sql_log_bin");
 const READ_ONLY_SERVER: VarId = id("read_only");
 const SUPER_READ_ONLY: VarId = id("super_read_only");
 
 const RESULTSET_METADATA: VarId = id("resultset_metadata");
 
 /// The variables that SET NAMES sets.
-const OF_NAMES: [VarId; 3] = [id("character_set_client"), id("character_set_connection"), id("character_set_results")];
+pub(crate) const OF_NAMES: [VarId; 3] =
+    [id("character_set_client"), id("character_set_connection"), id("character_set_results")];
 
 /// Character set variables and the collation variables that go with them.
 const PAIRS: [(VarId, VarId); 3] = [
@@ -73,7 +71,7 @@ pub(crate) fn variable_name(parsed: &Parsed, base: Option<Name>, name: Name) -> 
 }
 
 /// The variable of a name that is set so, and whether it is the server's. Errors 1193, 1228, 1229, 1238.
-fn settable(globals: &Globals, name: &str, scope: VarScope) -> Result<(VarId, bool)> {
+pub(crate) fn settable(globals: &Globals, name: &str, scope: VarScope) -> Result<(VarId, bool)> {
     let global = match scope {
         VarScope::Global | VarScope::Persist | VarScope::PersistOnly => true,
         VarScope::Session | VarScope::Unspecified => false,
@@ -178,7 +176,7 @@ impl Session {
         }
         let new = self.value_to_set(parsed, id, global, value)?;
         self.may_set_encryption(id, global, &new)?;
-        self.warn_of_value(id, &new);
+        self.state.warn_of_value(id, &new);
         let new = match logs::checked(id, new.clone(), &self.server.datadir) {
             Some(stored) => stored,
             None => return Err(variable.cannot(&variable.print(&new))),
@@ -186,11 +184,7 @@ impl Session {
         if !tls::is_possible(id, &new) {
             return Err(variable.cannot(&variable.print(&new)));
         }
-        if matches!(variable.kind, Kind::SqlMode) && SqlMode(new.uint()).is_half_strict() {
-            let text = "'NO_ZERO_DATE', 'NO_ZERO_IN_DATE' and 'ERROR_FOR_DIVISION_BY_ZERO' sql modes should be \
-                        used with strict mode. They will be merged with strict mode in a future release.";
-            self.state.warn("Warning", ER_SQL_MODE_MERGED, text.to_string());
-        }
+        self.state.warn_of_mode(id, &new);
         self.may_have_value(id, global, &new)?;
         let mut new = new;
         if global {
@@ -229,56 +223,11 @@ impl Session {
         global: bool,
         value: Option<(ExprId, &[u8])>,
     ) -> Result<Val> {
-        let variable = &VARIABLES[id as usize];
-        Ok(match value {
-            None if matches!(
-                id,
-                INSERT_ID | PSEUDO_THREAD_ID | LAST_INSERT_ID | IDENTITY | RAND_SEED1 | RAND_SEED2
-            ) =>
-            {
-                return Err(err!(ER_NO_DEFAULT, variable.name));
-            }
-            None if global || variable.scope == Scope::Session => variable.default_value(),
-            None => self.server.globals.load().get(id).clone(),
-            Some((value, text)) => {
-                let (value, _) = self.evaluate(parsed, value, text)?;
-                let value = by_number(variable, value);
-                // Of the strict modes, this one alone.
-                let strict = self.state.sql_mode.has(SqlMode::STRICT_ALL_TABLES)
-                    || variable.extension() == Some(Extension::ConnectionControl);
-                let mut warnings = Vec::new();
-                let checked = match variable.kind {
-                    Kind::Flags(_) if global => variable.check_flags(&value, self.server.globals.load().get(id))?,
-                    Kind::Flags(_) => variable.check_flags(&value, self.state.vars.get(id))?,
-                    _ => variable.check(&value, strict, &mut |w| warnings.push(w))?,
-                };
-                for warning in warnings {
-                    self.state.warn("Warning", ER_TRUNCATED_WRONG_VALUE, warning);
-                }
-                checked
-            }
-        })
-    }
-
-    /// Warns of values that are deprecated.
-    fn warn_of_value(&mut self, id: VarId, new: &Val) {
-        let variable = &VARIABLES[id as usize];
-        if id == EXPLICIT_DEFAULTS && *new == Val::Bool(false) {
-            let text = format!("'{}' is deprecated and will be removed in a future release.", variable.name);
-            self.state.warn("Warning", ER_WARN_DEPRECATED_SYNTAX, text);
-        }
-        if id == RESTRICT_FK {
-            let (code, why) = match new {
-                Val::Bool(true) => (ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT, ""),
-                _ => (
-                    ER_WARN_DEPRECATED_WITH_NOTE,
-                    " Foreign key referring to non-unique or partial keys is unsafe and may break replication.",
-                ),
-            };
-            let name = variable.name;
-            let text = format!("'{name}' is deprecated and will be removed in a future release.{why}");
-            self.state.warn("Warning", code, text);
-        }
+        let value = match value {
+            Some((value, text)) => Some(self.evaluate(parsed, value, text)?),
+            None => None,
+        };
+        self.state.value_to_set(&self.server.globals.load(), id, global, value)
     }
 
     /// Values that want a privilege, or that the session may not have now.
@@ -315,12 +264,7 @@ impl Session {
                 self.after_set();
             }
             Change::CharacterSet(charset) => {
-                // Client and results; the connection's is the database's.
-                charset::set_names(&mut self.state, CollationId::default_of(charset));
-                let database = self.state.vars.get(id("collation_database")).clone();
-                let name = self.state.vars.get(id("character_set_database")).clone();
-                self.state.vars.set(id("character_set_connection"), name);
-                self.state.vars.set(id("collation_connection"), database);
+                self.state.set_character_set(charset);
                 OF_NAMES.into_iter().for_each(|id| self.tracking.variable(id));
                 self.after_set();
             }
@@ -464,39 +408,13 @@ impl Session {
     }
 
     fn change_session(&mut self, id: VarId, value: Val) -> Result<()> {
-        if id == charset::RESULTS {
-            self.state.results_collation = None;
+        if self.state.set_beside_variables(id, &value) {
+            return Ok(());
         }
         match id {
-            TIMESTAMP => {
-                // 0 is back to the clock.
-                self.state.timestamp = Some(value.double()).filter(|s| *s != 0.0);
-                self.state.read_clock();
-                return Ok(());
-            }
             GTID_NEXT => return self.set_gtid_next(value.text()),
             PSEUDO_REPLICA | PSEUDO_SLAVE => {
                 self.set_pseudo_replica(value.bool());
-                return Ok(());
-            }
-            LAST_INSERT_ID | IDENTITY => {
-                self.state.last_insert_id = value.uint();
-                return Ok(());
-            }
-            INSERT_ID => {
-                self.state.insert_id = value.uint();
-                return Ok(());
-            }
-            PSEUDO_THREAD_ID => {
-                self.state.pseudo_thread_id = value.uint();
-                return Ok(());
-            }
-            RAND_SEED1 => {
-                self.state.random.0 = expr::random_part(value.uint());
-                return Ok(());
-            }
-            RAND_SEED2 => {
-                self.state.random.1 = expr::random_part(value.uint());
                 return Ok(());
             }
             AUTOCOMMIT if value == Val::Bool(true) && !self.state.vars.bool(AUTOCOMMIT) => {
@@ -507,15 +425,13 @@ impl Session {
             }
             _ => {}
         }
-        let vars = &mut self.state.vars;
-        vars.set(id, value.clone());
-        pair(id, &value, &mut |id, value| vars.set(id, value));
+        self.state.set_variable(id, value);
         self.after_set();
         Ok(())
     }
 
     /// What is kept beside the variables follows them.
-    fn after_set(&mut self) {
+    pub(crate) fn after_set(&mut self) {
         self.state.reload();
         self.follow_tracking();
         self.tx.set_lock_wait_timeout(Duration::from_secs(self.state.vars.uint(LOCK_WAIT)));
@@ -569,7 +485,7 @@ pub(crate) fn pair(id: VarId, value: &Val, set: &mut dyn FnMut(VarId, Val)) {
 
 /// Collations and character sets can be given by the id of a collation, and locales by their number, as mysqlbinlog does. Of those there
 /// is one.
-fn by_number(variable: &variables::Variable, value: Value<'static>) -> Value<'static> {
+pub(crate) fn by_number(variable: &variables::Variable, value: Value<'static>) -> Value<'static> {
     if variable.name == "lc_time_names" && matches!(value, Value::Int(0)) {
         return Value::Bytes(Cow::Borrowed(b"en_US"));
     }
@@ -586,14 +502,14 @@ fn by_number(variable: &variables::Variable, value: Value<'static>) -> Value<'st
 }
 
 /// Statements are read byte by byte: 1231 for a set whose shortest character is longer.
-fn may_be_client(charset: Charset) -> Result<()> {
+pub(crate) fn may_be_client(charset: Charset) -> Result<()> {
     match charset.mbminlen() {
         1 => Ok(()),
         _ => Err(err!(ER_WRONG_VALUE_FOR_VAR, "character_set_client", charset.name())),
     }
 }
 
-fn charset_named(name: &str) -> Result<Charset> {
+pub(crate) fn charset_named(name: &str) -> Result<Charset> {
     Charset::by_name(name).ok_or_else(|| err!(ER_UNKNOWN_CHARACTER_SET, name))
 }
 
@@ -608,7 +524,7 @@ pub(crate) fn join_bound(value: Val) -> [(VarId, Val); 2] {
 }
 
 /// The collation of SET NAMES.
-fn collation_of_names(parsed: &Parsed, charset: Option<Str>, collation: Option<Str>) -> Result<CollationId> {
+pub(crate) fn collation_of_names(parsed: &Parsed, charset: Option<Str>, collation: Option<Str>) -> Result<CollationId> {
     let text = |s| String::from_utf8_lossy(parsed.bytes(s)).into_owned();
     Ok(match (charset.map(text), collation.map(text)) {
         (None, None) => CollationId::UTF8MB4_0900_AI_CI,

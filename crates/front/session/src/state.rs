@@ -3,12 +3,14 @@
 use crate::Server;
 use crate::binary_log::Reads;
 use crate::define::FOREIGN_KEY_CHECKS;
+use crate::former::SetWithin;
 use crate::gtid::{self, GTID_NEXT, GTID_OWNED, SessionGtid, TRACK_GTIDS};
 use crate::locks::UserLocks;
 use crate::receipt::TRACK_RECEIPT;
 use crate::time_zone::TimeZone;
 use crate::variables::{Globals, Scope, SessionVariables, VARIABLES, Val, VarId, id};
 use catalog::VirtualContext;
+use engine::Transaction;
 use expr::{LoadedFile, Stage};
 use run::Env;
 use run::context::{Around, Conditions, Figures};
@@ -119,6 +121,7 @@ pub(crate) struct State {
     pub text: Vec<u8>,
     /// What stored functions and triggers run with, once a statement has called some.
     pub lent: Option<Box<run::program::Lent>>,
+    pub set_within: SetWithin,
 }
 
 impl State {
@@ -169,6 +172,7 @@ impl State {
             log_reads: Reads::default(),
             applied: None,
             lent: None,
+            set_within: SetWithin::default(),
         };
         state.reload();
         state
@@ -496,12 +500,12 @@ impl expr::Env for State {
 }
 
 impl plan::Env for State {
-    fn tables_of_routine(
+    fn closure_of(
         &mut self,
         version: &Arc<catalog::Version>,
         routine: &Arc<catalog::Routine>,
-    ) -> Result<Arc<[plan::TableUse]>> {
-        run::program::closure::tables_of_routine(version, self, routine)
+    ) -> Result<plan::routine::Closure> {
+        run::program::closure::closure_of(version, self, routine)
     }
 
     fn use_of_trigger(
@@ -585,6 +589,15 @@ impl Env for State {
 
     fn restore(&mut self) {
         self.put_surroundings();
+    }
+
+    fn obey_within(
+        &mut self,
+        tx: &mut Transaction,
+        part: &Parsed,
+        given: Option<(Value<'static>, DataType)>,
+    ) -> Result<()> {
+        self.run_within(tx, part, given)
     }
 
     fn exchange_conditions(&mut self, others: Conditions) -> Conditions {

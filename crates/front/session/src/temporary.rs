@@ -29,6 +29,10 @@ pub(crate) struct Temporary {
 }
 
 impl Temporary {
+    pub fn is_empty(&self) -> bool {
+        self.tables.is_empty()
+    }
+
     pub fn has_dropped(&self) -> bool {
         !self.dropped.is_empty()
     }

@@ -75,6 +75,15 @@ fn id_of(parsed: &Parsed, xid: Xid) -> XaId {
     XaId { format: xid.format_id as u32, gtrid: parsed.bytes(xid.gtrid).to_vec(), bqual: bqual.to_vec() }
 }
 
+/// What becomes of XA in a stored function or trigger, inside of a statement's transaction.
+pub(crate) fn refused_within(xa: &Xa) -> SqlError {
+    match xa {
+        Xa::Start { .. } => err!(ER_XAER_OUTSIDE),
+        Xa::Commit { .. } | Xa::Rollback(_) => err!(ER_XAER_NOTA),
+        _ => err!(ER_XAER_RMFAIL, "NON-EXISTING"),
+    }
+}
+
 impl Session {
     /// Error 1399 for what an XA transaction in progress does not allow: everything that would end it or begin another one, and
     /// after XA END everything that touches tables. Error 4091 for temporary tables that it would have to take along.

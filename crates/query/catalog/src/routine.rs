@@ -234,17 +234,19 @@ impl Ddl<'_> {
     /// Keeps a routine's name to the statement. Errors 1049, 1205, 1213, 1317, 3989.
     fn lock_routine(&mut self, schema: &str, key: &RoutineKey) -> Result<()> {
         self.lock_to_define(schema)?;
-        self.lock(
-            &Arc::new(Name::Routine(key.0, schema.into(), key.1.as_str().into())),
-            Mode::Exclusive,
-            Duration::Transaction,
-        )?;
+        self.lock_routine_name(schema, key)?;
         self.catch_up();
         match self.version().schema(schema) {
             None => Err(err!(ER_BAD_DB_ERROR, schema)),
             Some(s) if s.is_system() && schema != "mysql" => Err(err!(ER_DBACCESS_DENIED_ERROR, "", "", schema)),
             Some(_) => Ok(()),
         }
+    }
+
+    /// Waits for whoever calls it. Errors 1205, 1213, 1317.
+    fn lock_routine_name(&mut self, schema: &str, key: &RoutineKey) -> Result<()> {
+        let name = Arc::new(Name::routine(key.0, schema, &key.1));
+        self.lock(&name, Mode::Exclusive, Duration::Transaction)
     }
 
     /// CREATE PROCEDURE, CREATE FUNCTION. Errors 1049, 1059, 1304.
@@ -286,7 +288,11 @@ impl Ddl<'_> {
     pub(crate) fn drop_routines(&mut self, schema: &str) -> Result<()> {
         let keys: Vec<RoutineKey> =
             self.version().schema(schema).into_iter().flat_map(|s| s.routines.keys().cloned()).collect();
-        keys.iter().try_for_each(|key| self.forget_routine(schema, key))
+        for key in &keys {
+            self.lock_routine_name(schema, key)?;
+            self.forget_routine(schema, key)?;
+        }
+        Ok(())
     }
 
     fn put_routine(&mut self, routine: Routine) -> Result<()> {

@@ -1,7 +1,6 @@
 //! The session as the planner sees it.
 
-use crate::TableUse;
-use crate::routine::TriggerUse;
+use crate::routine::{Closure, TriggerUse};
 use catalog::{Routine, Table, Trigger, Version};
 use expr::error::unsupported;
 use std::sync::Arc;
@@ -9,11 +8,11 @@ use types::Result;
 
 /// The session that a statement is planned for. Implemented by crate `session`.
 pub trait Env: expr::Env {
-    /// The tables that a routine uses, and all that it calls. Error 1235 where none may be called.
-    fn tables_of_routine(&mut self, _version: &Arc<Version>, _routine: &Arc<Routine>) -> Result<Arc<[TableUse]>> {
+    /// What a routine uses, and all that it calls. Error 1235 where none may be called.
+    fn closure_of(&mut self, _version: &Arc<Version>, _routine: &Arc<Routine>) -> Result<Closure> {
         Err(unsupported("stored functions and triggers here"))
     }
-    /// Error 1054, and as of [`Env::tables_of_routine`].
+    /// Error 1054, and as of [`Env::closure_of`].
     fn use_of_trigger(&mut self, _: &Arc<Version>, _: &Arc<Table>, _: &Arc<Trigger>) -> Result<TriggerUse> {
         Err(unsupported("stored functions and triggers here"))
     }

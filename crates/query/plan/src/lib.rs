@@ -150,6 +150,8 @@ impl<'p> Planner<'p> {
                 rights: Vec::new(),
                 named_views: Vec::new(),
                 routines: Vec::new(),
+                called: Vec::new(),
+                calls_for_own: false,
                 calls_routines: false,
             },
             request: state::Request {

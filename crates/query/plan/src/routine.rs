@@ -4,6 +4,7 @@ use super::Planner;
 use crate::local::read_as;
 use crate::node::rules::Triggers;
 use crate::{LocalType, RoutineUse, TableUse};
+use catalog::mdl::Pin;
 use catalog::{Changes, Column, Routine, RoutineKind, Table, TriggerEvent};
 use expr::error::unsupported;
 use expr::functions::stored::{CALL, CALL_DETERMINISTIC};
@@ -13,11 +14,20 @@ use std::sync::Arc;
 use types::codes::*;
 use types::{DataType, Result, TypeKind, err};
 
+/// What a routine or trigger uses, and all that it calls.
+#[derive(Clone, Debug)]
+pub struct Closure {
+    pub tables: Arc<[TableUse]>,
+    /// Procedures and functions, itself among them: who calls it keeps them as they are.
+    pub routines: Arc<[Pin]>,
+    /// Temporary tables are used, too.
+    pub uses_own: bool,
+}
+
 /// What is to be known of a trigger before a statement that fires it is run.
 pub struct TriggerUse {
-    /// The tables that it uses, and all that it calls.
-    pub tables: Arc<[TableUse]>,
-    /// Columns of NEW that it names.
+    pub closure: Closure,
+    /// Columns of NEW that it may set.
     pub sets: Vec<usize>,
 }
 
@@ -68,8 +78,8 @@ impl Planner<'_> {
             return Ok(());
         }
         self.uses.routines.push(used);
-        let tables = self.env.tables_of_routine(self.version, routine)?;
-        self.note_closure(&tables);
+        let closure = self.env.closure_of(self.version, routine)?;
+        self.note_closure(&closure);
         Ok(())
     }
 
@@ -90,8 +100,8 @@ impl Planner<'_> {
             }
             let (schema, name) = (table.schema.clone(), trigger.name.clone());
             self.uses.routines.push(RoutineUse { schema, kind: RoutineKind::Trigger, name, caller: None, view: None });
-            let TriggerUse { tables, sets } = self.env.use_of_trigger(self.version, table, trigger)?;
-            self.note_closure(&tables);
+            let TriggerUse { closure, sets } = self.env.use_of_trigger(self.version, table, trigger)?;
+            self.note_closure(&closure);
             if trigger.event == TriggerEvent::Update && trigger.before {
                 triggers.set_by_update.extend(sets);
             }
@@ -102,8 +112,10 @@ impl Planner<'_> {
         Ok(triggers)
     }
 
-    fn note_closure(&mut self, closure: &[TableUse]) {
-        for used in closure {
+    fn note_closure(&mut self, closure: &Closure) {
+        self.uses.note_called(&closure.routines);
+        self.uses.calls_for_own |= closure.uses_own;
+        for used in closure.tables.iter() {
             match self.uses.tables.iter_mut().find(|t| t.id == used.id && t.schema == used.schema) {
                 Some(own) => {
                     own.by_routine = true;

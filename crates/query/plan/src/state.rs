@@ -10,6 +10,7 @@ use crate::query::Cte;
 use crate::semijoin::Candidate;
 use crate::target_reads::NamedView;
 use crate::{LocalType, RoutineUse, TableUse, ViewRight};
+use catalog::mdl::Pin;
 use expr::Expr;
 use expr::compare::TemporalParam;
 use std::cell::{Cell, RefCell};
@@ -70,8 +71,22 @@ pub struct Uses {
     pub named_views: Vec<NamedView>,
     /// Those that are.
     pub routines: Vec<RoutineUse>,
+    /// Procedures and functions that are called, by whomever.
+    pub called: Vec<Pin>,
+    /// What is called uses temporary tables.
+    pub calls_for_own: bool,
     /// Stored functions may be called, and triggers fire.
     pub calls_routines: bool,
+}
+
+impl Uses {
+    pub fn note_called(&mut self, called: &[Pin]) {
+        for pin in called {
+            if !self.called.iter().any(|known| known.name == pin.name) {
+                self.called.push(pin.clone());
+            }
+        }
+    }
 }
 
 /// What the next SELECT, or the one at hand, is planned as.

@@ -11,6 +11,7 @@ use super::slots::subquery_of;
 use super::source::Definition;
 use super::source::Through;
 use crate::table_use::{ColumnUse, RoutineUse, TableUse, ViewRight};
+use catalog::mdl::Pin;
 use catalog::{CheckOption, Table, Version, View, ViewAlgorithm};
 use expr::Expr;
 use expr::Shape;
@@ -55,6 +56,8 @@ struct Taken {
     named_tables: u64,
     subqueries: Vec<QueryPlan>,
     routines: Vec<RoutineUse>,
+    called: Vec<Pin>,
+    calls_for_own: bool,
 }
 
 pub(super) fn parsed_query(view: &View) -> Result<Parsed> {
@@ -462,8 +465,21 @@ impl Planner<'_> {
         let (unsteady, constants) = (self.found.unsteady, self.constants.numbered);
         let named_tables = self.uses.named_tables;
         let routines = std::mem::take(&mut self.uses.routines);
+        let called = std::mem::take(&mut self.uses.called);
+        let calls_for_own = self.uses.calls_for_own;
         let (tables, subqueries) = self.collected();
-        Taken { rights, evaluated, unsteady, constants, tables, named_tables, subqueries, routines }
+        Taken {
+            rights,
+            evaluated,
+            unsteady,
+            constants,
+            tables,
+            named_tables,
+            subqueries,
+            routines,
+            called,
+            calls_for_own,
+        }
     }
 
     /// Takes over what was planned for a view: all that it does with its tables is to read them.
@@ -473,6 +489,8 @@ impl Planner<'_> {
         self.constants.evaluated.extend(taken.evaluated);
         self.found.unsteady |= taken.unsteady;
         self.queries.planned = taken.subqueries;
+        self.uses.note_called(&taken.called);
+        self.uses.calls_for_own |= taken.calls_for_own;
         for mut routine in taken.routines {
             routine.view = Some((table.schema.clone(), table.name.clone()));
             if !self.uses.routines.contains(&routine) {

@@ -84,6 +84,20 @@ impl<'x> Run<'x> {
         Within { run: self, exchanged }
     }
 
+    /// The row at hand is written as a whole: whatever comes now, it stays where rows do.
+    #[inline]
+    pub fn row_stands(&self) {
+        if self.keeps_rows {
+            self.unfinished.set(None);
+        }
+    }
+
+    /// The statement has failed: rows before the one at hand stay, of that one nothing does.
+    #[cold]
+    pub fn undo_unfinished(&self) -> Result<()> {
+        undo_row(self.unfinished.take(), &mut self.tx.borrow_mut())
+    }
+
     #[cold]
     fn exchange(&self) {
         let other = self.beside.take().expect("there are two");
@@ -92,9 +106,15 @@ impl<'x> Run<'x> {
     }
 }
 
-/// What a row that cannot be written as a whole goes back to: with IGNORE and the like, and in a table that is not transactional, where
-/// the rows before it stay.
-pub fn row_savepoint(wanted: bool, table: &Table, tx: &Transaction) -> Option<Savepoint> {
+/// What a row that cannot be written as a whole goes back to: with IGNORE and the like, in a routine's statement, and in a table that
+/// is not transactional, where the rows before it stay.
+#[inline]
+pub fn row_savepoint(wanted: bool, table: &Table, run: &Run<'_>, tx: &Transaction) -> Option<Savepoint> {
+    if run.keeps_rows {
+        let savepoint = tx.savepoint();
+        run.unfinished.set(Some(savepoint).filter(|_| table.engine.is_transactional()));
+        return Some(savepoint);
+    }
     (wanted || !table.engine.is_transactional()).then(|| tx.savepoint())
 }
 

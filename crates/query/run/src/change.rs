@@ -271,6 +271,24 @@ impl Assigner {
         columns
     }
 
+    /// Columns that the statement itself sets, and those that are stamped.
+    pub fn set_columns(&self) -> Vec<usize> {
+        let mut columns: Vec<usize> = self.set.iter().map(|(c, _)| *c).chain(self.stamped.iter().copied()).collect();
+        columns.sort_unstable();
+        columns.dedup();
+        columns
+    }
+
+    /// Columns that [`Assigner::set_values`] has found NULL, and that cannot be.
+    pub fn nulls(&mut self) -> &mut Vec<usize> {
+        &mut self.nulls
+    }
+
+    /// Do triggers set columns?
+    pub fn has_set_by_triggers(&self) -> bool {
+        !self.by_triggers.is_empty()
+    }
+
     /// All values read the row as it was before the statement.
     pub fn set_not_sequential(&mut self) {
         self.sequential = false;
@@ -291,7 +309,7 @@ impl Assigner {
     }
 
     /// Triggers see the row before NULL is refused.
-    fn defers_nulls(&self) -> bool {
+    pub fn defers_nulls(&self) -> bool {
         self.rules.as_ref().is_some_and(|rules| rules.fires(TriggerEvent::Update, true))
     }
 
@@ -310,15 +328,41 @@ impl Assigner {
         how: Strictness,
         run: &Run<'_>,
     ) -> Result<()> {
+        self.set_values(table, frame, writer, row, how, run)?;
+        self.finish(table, &frame.slots[self.slot].bytes, writer, row, how, run)
+    }
+
+    /// The first half of that: what the statement itself sets.
+    pub fn set_values(
+        &mut self,
+        table: &Table,
+        frame: &mut Frame,
+        writer: &mut RowWriter,
+        row: u64,
+        how: Strictness,
+        run: &Run<'_>,
+    ) -> Result<()> {
         self.nulls.clear();
-        self.apply_set(table, frame, writer, row, how, run)?;
+        self.apply_set(table, frame, writer, row, how, run)
+    }
+
+    /// The second half, of a row that takes the place of `old`: triggers, what is computed of its columns, checks.
+    pub fn finish(
+        &mut self,
+        table: &Table,
+        old: &[u8],
+        writer: &mut RowWriter,
+        row: u64,
+        how: Strictness,
+        run: &Run<'_>,
+    ) -> Result<()> {
         let defers = self.defers_nulls();
         let Some(rules) = &mut self.rules else { return Ok(()) };
         let set = &self.set;
         let absent = |c: usize| set.iter().any(|(s, value)| *s == c && matches!(value, Assigned::Default));
         if defers {
             rules.fill_for_triggers(TriggerEvent::Update, writer, &absent, row, how, run)?;
-            let changed = rules.before_row(Some(&frame.slots[self.slot].bytes), writer, &mut self.nulls, run)?;
+            let changed = rules.before_row(Some(old), writer, &mut self.nulls, run)?;
             for c in self.nulls.drain(..) {
                 // What a trigger sets is refused whatever the mode.
                 let null_is_error = !how.lenient || changed.iter().any(|(s, _)| *s == c);
@@ -518,7 +562,7 @@ impl UpdateStatement {
                 }
                 let slot = &rows.frame.slots[0];
                 let mut tx = run.tx.borrow_mut();
-                let savepoint = row_savepoint(*ignore, table, &tx);
+                let savepoint = row_savepoint(*ignore, table, run, &tx);
                 match writer.update(table, &mut tx, &slot.key, &slot.bytes, &assigner.touched) {
                     Ok(false) => {
                         drop(tx);
@@ -560,6 +604,7 @@ impl UpdateStatement {
                 }
                 break;
             }
+            run.row_stands();
         }
         let info =
             info(&[("Rows matched: ", matched), ("  Changed: ", changed), ("  Warnings: ", run.warning_count())]);
@@ -616,7 +661,7 @@ impl DeleteStatement {
                 if let Some(rules) = rules {
                     rules.before_delete(&slot.bytes, run)?;
                 }
-                let savepoint = row_savepoint(undone, &rows.table, &run.tx.borrow());
+                let savepoint = row_savepoint(undone, &rows.table, run, &run.tx.borrow());
                 let result = writer.delete(&rows.table, &mut run.tx.borrow_mut(), &slot.key, &slot.bytes);
                 match result {
                     Ok(()) => match rules.as_mut().map_or(Ok(()), |rules| rules.deleted(&slot.bytes, run)) {
@@ -638,6 +683,7 @@ impl DeleteStatement {
                 }
                 break;
             }
+            run.row_stands();
         }
         Ok(Outcome { affected_rows: deleted, ..Outcome::default() })
     }

@@ -1,8 +1,9 @@
 //! What a statement needs from its session, and where its rows go.
 
 use crate::program::Condition;
+use engine::Transaction;
 use plan::ColumnMeta;
-use types::{Result, Value};
+use types::{DataType, Result, Value};
 
 /// Receives a result set. Implemented by crate `session` over the wire protocol (text or binary), and by tests.
 pub trait RowSink {
@@ -85,6 +86,16 @@ pub trait Env: plan::Env {
     /// Makes those of a routine the session's, until [`Env::restore`]. After a panic the session does that itself.
     fn surround(&mut self, _routine: Around<'_>) {}
     fn restore(&mut self) {}
+    /// A statement of a stored function or trigger that is not the executor's: SET, and definitions of temporary tables. `given`: the
+    /// values of its expressions. Error 1235 for all others.
+    fn obey_within(
+        &mut self,
+        _: &mut Transaction,
+        _: &sql::ast::Parsed,
+        _given: Option<(Value<'static>, DataType)>,
+    ) -> Result<()> {
+        Err(expr::error::unsupported("this statement in stored functions and triggers"))
+    }
     /// The conditions of the statement at hand, put aside while a routine has its own, or put back.
     fn exchange_conditions(&mut self, _others: Conditions) -> Conditions {
         Conditions::default()

@@ -2,7 +2,7 @@
 
 use crate::{Env, counted, long, recursive, subquery};
 use catalog::{Table, error};
-use engine::{Isolation, LockMode, Read, Transaction, Wait};
+use engine::{Isolation, LockMode, Read, Savepoint, Transaction, Wait};
 use expr::compare::CmpOp;
 use expr::{Evaluation, Execution, Expr, Frame, Scope, StoredCall};
 use observe::Counter;
@@ -31,7 +31,7 @@ pub enum PlainReads {
     Locked,
 }
 
-/// What all operators of one execution share.
+/// What all operators of one execution share: its fields are what each of them would be given one by one.
 pub struct Run<'x> {
     /// What its expressions share.
     pub evaluation: Evaluation<'x>,
@@ -48,6 +48,10 @@ pub struct Run<'x> {
     pub constants: &'x [Constant],
     /// An INSERT, UPDATE or DELETE.
     pub writes: bool,
+    /// The statement is a routine's: an error leaves the rows that it has written.
+    pub keeps_rows: bool,
+    /// Where that is so: what the row goes back to that is being written.
+    pub(crate) unfinished: Cell<Option<Savepoint>>,
     pub plain_reads: PlainReads,
     /// Rows without the LIMIT, where SQL_CALC_FOUND_ROWS asks for them.
     pub found_rows: Cell<Option<u64>>,
@@ -141,6 +145,8 @@ impl<'x> Run<'x> {
             subqueries,
             constants: &[],
             writes: false,
+            keeps_rows: false,
+            unfinished: Cell::new(None),
             plain_reads: PlainReads::Query,
             found_rows: Cell::new(None),
             working: RefCell::new(Vec::new()),

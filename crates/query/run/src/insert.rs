@@ -482,7 +482,7 @@ impl InsertStatement {
         }
         loop {
             let mut tx = run.tx.borrow_mut();
-            let savepoint = row_savepoint(special, table, &tx);
+            let savepoint = row_savepoint(special, table, run, &tx);
             let index = match self.writer.insert(table, &mut tx) {
                 Ok(()) => {
                     drop(tx);
@@ -498,6 +498,7 @@ impl InsertStatement {
                         p.refused += 1;
                         return Ok(());
                     }
+                    run.row_stands();
                     p.affected += 1;
                     p.copied += 1;
                     p.inserted = true;
@@ -542,6 +543,7 @@ impl InsertStatement {
                 return self.update_conflict(table, p, run);
             }
             p.give_back();
+            run.row_stands();
             p.duplicates += 1;
             let e = self.writer.duplicate(table, index, run);
             run.warn(e.code, e.message);
@@ -661,6 +663,7 @@ impl InsertStatement {
 
     /// ON DUPLICATE KEY UPDATE of the row in slot 0.
     fn update_conflict(&mut self, table: &Table, p: &mut Progress, run: &Run<'_>) -> Result<()> {
+        run.row_stands();
         let new = &mut self.frame.slots[1];
         new.bytes.clear();
         new.bytes.extend_from_slice(&self.writer.row);
@@ -677,7 +680,7 @@ impl InsertStatement {
             applied => applied?,
         }
         let slot = &self.frame.slots[0];
-        let savepoint = run.tx.borrow().savepoint();
+        let savepoint = row_savepoint(true, table, run, &run.tx.borrow()).expect("it is wanted");
         let written = {
             let mut tx = run.tx.borrow_mut();
             let written = self.writer.update(table, &mut tx, &slot.key, &slot.bytes, &assigner.touched);
@@ -720,6 +723,7 @@ impl InsertStatement {
             }
             Err(refused) => return Err(refused.locked()),
         }
+        run.row_stands();
         if let Some(c) = table.columns.iter().position(|c| c.auto_increment) {
             let tx = run.tx.borrow();
             let value = long::column(&tx, table, &self.writer.row, c)?;

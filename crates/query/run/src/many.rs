@@ -15,6 +15,7 @@ use crate::context::Outcome;
 use catalog::Table;
 use expr::Execution;
 use expr::Strictness;
+use expr::store;
 use plan::node;
 use plan::slots::slot_names;
 use std::sync::Arc;
@@ -105,6 +106,8 @@ struct Target {
     table: Arc<Table>,
     assigner: Assigner,
     columns: Vec<usize>,
+    /// Triggers fire when a row is written, and what follows them is done then.
+    fires_late: bool,
     named: Named,
     /// Rows that were named and cannot be changed.
     ignored: u64,
@@ -141,8 +144,10 @@ impl UpdateManyStatement {
             if Some(i) != first && !u.alone {
                 assigner.set_not_sequential();
             }
-            let columns = assigner.changing();
-            Target { slot: t.slot, columns, table: t.table, assigner, named: Named::default(), ignored: 0 }
+            // Where triggers set what the other tables' assignments read, they fire before.
+            let fires_late = assigner.defers_nulls() && !(Some(i) == first && assigner.has_set_by_triggers());
+            let columns = if fires_late { assigner.set_columns() } else { assigner.changing() };
+            Target { slot: t.slot, columns, table: t.table, assigner, fires_late, named: Named::default(), ignored: 0 }
         };
         UpdateManyStatement {
             frame: Frame::new(u.shapes, slot_names(&u.plan)),
@@ -175,8 +180,11 @@ impl UpdateManyStatement {
             self.name_rows(joined, how, run)?;
         }
         let (mut matched, mut changed) = (0, 0);
-        for i in 0..self.targets.len() {
-            let (of_target, written) = self.write_rows(i, run)?;
+        // MySQL has written the rows of the first one by now.
+        let first = self.first;
+        let others = (0..self.targets.len()).filter(move |i| Some(*i) != first);
+        for i in first.into_iter().chain(others) {
+            let (of_target, written) = self.write_rows(i, how, run)?;
             matched += of_target + self.targets[i].ignored;
             changed += written;
         }
@@ -205,7 +213,11 @@ impl UpdateManyStatement {
             if !slot.present || replaced == Some(t.slot) || !t.named.keys.insert(run, &slot.key)? {
                 continue;
             }
-            match t.assigner.apply(&t.table, &mut self.frame, &mut self.writer, joined, how, run) {
+            let applied = match t.fires_late {
+                true => t.assigner.set_values(&t.table, &mut self.frame, &mut self.writer, joined, how, run),
+                false => t.assigner.apply(&t.table, &mut self.frame, &mut self.writer, joined, how, run),
+            };
+            match applied {
                 Err(e) if self.ignore && is_ignorable(&e) => {
                     run.warn(e.code, e.message);
                     t.ignored += 1;
@@ -216,6 +228,10 @@ impl UpdateManyStatement {
             self.tuple.clear();
             let mut w = tuple::Writer::new(&mut self.tuple, t.columns.len());
             for c in &t.columns {
+                if t.fires_late && t.assigner.nulls().contains(c) {
+                    w.push(&Value::Null);
+                    continue;
+                }
                 w.push(&long::column(&run.tx.borrow(), &t.table, &self.writer.row, *c)?);
             }
             w.finish();
@@ -236,9 +252,9 @@ impl UpdateManyStatement {
     }
 
     /// Writes the named rows of a target; how many there were, and how many changed.
-    fn write_rows(&mut self, i: usize, run: &Run<'_>) -> Result<(u64, u64)> {
+    fn write_rows(&mut self, i: usize, how: Strictness, run: &Run<'_>) -> Result<(u64, u64)> {
         let UpdateManyStatement { targets, writer, row, ignore, .. } = self;
-        let Target { table, assigner, columns, named, .. } = &mut targets[i];
+        let Target { table, assigner, columns, named, fires_late, .. } = &mut targets[i];
         let _within = run.within(table);
         writer.begin(table, || assigner.changing(), run);
         let (mut matched, mut changed) = (0, 0);
@@ -254,9 +270,23 @@ impl UpdateManyStatement {
             }
             let mut values = recycle(kept);
             values.extend((0..columns.len()).map(|n| tuple::get(given, columns.len(), n)));
+            if *fires_late {
+                keep_nulls(table, columns, &mut values, assigner.nulls());
+            }
             writer.change(&tx, table, (row, key), columns, &values, assigner.touched[0])?;
             kept = recycle(values);
-            let savepoint = row_savepoint(*ignore, table, &tx);
+            if *fires_late {
+                drop(tx);
+                match assigner.finish(table, row, writer, matched, how, run) {
+                    Err(e) if *ignore && is_ignorable(&e) => {
+                        run.warn(e.code, e.message);
+                        continue;
+                    }
+                    result => result?,
+                }
+                tx = run.tx.borrow_mut();
+            }
+            let savepoint = row_savepoint(*ignore, table, run, &tx);
             match writer.update(table, &mut tx, key, row, &assigner.touched) {
                 Ok(false) => {
                     drop(tx);
@@ -289,8 +319,21 @@ impl UpdateManyStatement {
                     return Err(refused.locked());
                 }
             }
+            run.row_stands();
         }
         Ok((matched, changed))
+    }
+}
+
+/// Notes which columns are NULL and cannot be, which triggers see before that is refused.
+fn keep_nulls(table: &Table, columns: &[usize], values: &mut [Value<'_>], nulls: &mut Vec<usize>) {
+    nulls.clear();
+    for (c, value) in columns.iter().zip(values) {
+        let ty = &table.columns[*c].data_type;
+        if value.is_null() && !ty.nullable {
+            nulls.push(*c);
+            *value = store::implicit_default(ty);
+        }
     }
 }
 
@@ -343,7 +386,6 @@ impl DeleteManyStatement {
                 run.check_interrupt()?;
                 let mut tx = run.tx.borrow_mut();
                 let undone = *ignore && rules.is_some();
-                let savepoint = row_savepoint(undone, table, &tx);
                 count_position();
                 if tx.get(table.indexes[0].tree, key, LOCKING, &mut row).map_err(|e| run.engine_error(e))? {
                     drop(tx);
@@ -351,6 +393,7 @@ impl DeleteManyStatement {
                         rules.before_delete(&row, run)?;
                     }
                     tx = run.tx.borrow_mut();
+                    let savepoint = row_savepoint(undone, table, run, &tx);
                     if let Err(refused) = writer.delete(table, &mut tx, key, &row) {
                         undo_row(savepoint, &mut tx)?;
                         return Err(refused.locked());
@@ -366,6 +409,7 @@ impl DeleteManyStatement {
                             deleted += 1;
                         }
                     }
+                    run.row_stands();
                 }
             }
         }

@@ -6,6 +6,7 @@ use crate::program::{Form, Lent};
 use crate::subquery::Subquery;
 use crate::{PlainReads, Run, Statement};
 use catalog::error;
+use catalog::mdl::Pin;
 use catalog::{Table, Version};
 use engine::Transaction;
 use expr::Execution;
@@ -35,11 +36,15 @@ pub struct Prepared {
     tables: Vec<TableUse>,
     rights: Vec<ViewRight>,
     routines: Vec<RoutineUse>,
+    called: Box<[Pin]>,
+    calls_for_own: bool,
     /// Of a statement that calls some: the tables that it uses itself, by id, and all.
     own_tables: Option<Arc<[u64]>>,
     all_tables: Arc<[u64]>,
     /// Its routines may change rows.
     writes_within: bool,
+    /// See [`Prepared::run_within`].
+    keeps_rows: bool,
     writes: bool,
     plain_reads: PlainReads,
     explains: bool,
@@ -195,6 +200,8 @@ impl Prepared {
         let hint_warnings = planner.hint_warnings();
         let rights = std::mem::take(&mut planner.uses.rights);
         let routines = std::mem::take(&mut planner.uses.routines);
+        let called = std::mem::take(&mut planner.uses.called).into();
+        let calls_for_own = planner.uses.calls_for_own;
         let values_matter = planner.parameters.values_matter.get();
         let named = planner.uses.named_tables;
         let (tables, plans) = planner.finish();
@@ -209,7 +216,11 @@ impl Prepared {
             !matches!(body, Body::Query(..) | Body::OneRow(_) | Body::Values(_) | Body::Do(_) | Body::Explain(_));
         let explains = matches!(body, Body::Explain(_));
         let locks = tables.iter().any(|t| t.lock);
-        let uses = Uses::of(&tables, &body, version);
+        let uses = match Uses::of(&tables, &body, version) {
+            Uses::Nothing if calls_for_own => Uses::Transaction,
+            Uses::Beside if calls_for_own => Uses::Both,
+            uses => uses,
+        };
         let own = || tables.iter().filter(|t| t.is_own()).map(|t| t.id).collect();
         let own_tables = (!routines.is_empty()).then(own);
         let all_tables = if routines.is_empty() { Arc::from([]) } else { tables.iter().map(|t| t.id).collect() };
@@ -235,9 +246,12 @@ impl Prepared {
             tables,
             rights,
             routines,
+            called,
+            calls_for_own,
             own_tables,
             all_tables,
             writes_within,
+            keeps_rows: false,
             notes,
             hint_warnings,
             temporal_params,
@@ -371,6 +385,16 @@ impl Prepared {
         &self.routines
     }
 
+    /// Procedures and functions that it calls, and those that these call.
+    pub fn called(&self) -> &[Pin] {
+        &self.called
+    }
+
+    /// Do these use temporary tables?
+    pub(crate) fn calls_for_own(&self) -> bool {
+        self.calls_for_own
+    }
+
     /// Does it call routines?
     #[inline]
     pub fn calls(&self) -> bool {
@@ -387,9 +411,11 @@ impl Prepared {
         self.uses == Uses::Nothing && !self.calls()
     }
 
-    /// It reads as the statement does that it is part of.
-    pub(crate) fn set_plain_reads(&mut self, reads: PlainReads) {
-        self.plain_reads = reads;
+    /// It is a routine's: it reads as the statement does that it is part of, and where it fails, the rows before the one that failed
+    /// stay, as long as that statement does.
+    pub(crate) fn run_within(&mut self, reads: Option<PlainReads>) {
+        self.plain_reads = reads.unwrap_or(self.plain_reads);
+        self.keeps_rows = true;
     }
 
     /// It is the query of a statement that is none: see [`PlainReads`].
@@ -446,7 +472,8 @@ impl Prepared {
         env: &mut dyn Env,
         sink: &mut dyn RowSink,
     ) -> Result<Outcome> {
-        if self.uses == Uses::Beside {
+        // What it calls looks for the two where they are in a statement of both kinds.
+        if self.uses == Uses::Beside && !self.calls() {
             return self.execute_high(beside, None, params, env, sink);
         }
         self.execute_whole(tx, Some(beside), params, env, sink)
@@ -461,7 +488,7 @@ impl Prepared {
         env: &mut dyn Env,
         sink: &mut dyn RowSink,
     ) -> Result<Outcome> {
-        let savepoint = (self.writes || self.writes_within).then(|| tx.savepoint());
+        let savepoint = ((self.writes || self.writes_within) && !self.keeps_rows).then(|| tx.savepoint());
         let result = match self.room {
             _ if self.calls() => self.execute_calling(tx, beside, params, env, sink),
             0 => self.execute_in(tx, beside, params, env, sink),
@@ -531,12 +558,18 @@ impl Prepared {
         if let Some(beside) = beside {
             run.set_beside(beside);
         }
-        (run.writes, run.plain_reads) = (self.writes, self.plain_reads);
+        (run.writes, run.plain_reads, run.keeps_rows) = (self.writes, self.plain_reads, self.keeps_rows);
         run.constants = &self.constants;
         run.evaluation.reads_nothing = self.uses == Uses::Nothing;
         self.figures.count_joins();
         let begun = if self.begins_plainly && !self.has_untold { Ok(()) } else { self.begin(&run, params) };
-        let result = begun.and_then(|()| self.statement.execute(&run, &self.columns, sink));
+        let mut result = begun.and_then(|()| self.statement.execute(&run, &self.columns, sink));
+        if self.keeps_rows
+            && let Err(e) = &result
+            && !error::ends_transaction(e)
+        {
+            result = run.undo_unfinished().and(result);
+        }
         if run.holds_much() {
             self.spend();
         }

@@ -7,8 +7,8 @@
 use super::long;
 use super::write::{self, Refused, RowWriter, column};
 use super::{Frame, Run, Scope, Shape};
+use crate::program::Own;
 use crate::program::trigger::{NewRow, Triggers, fire};
-use crate::program::{Compiled, RowColumn};
 use catalog::{ForeignKey, ReferenceAction, Table, TriggerEvent};
 use engine::{Cursor, Direction, LockMode, Range, Read, Wait};
 use expr::Execution;
@@ -17,7 +17,6 @@ use expr::reborrow;
 use expr::store;
 use expr::{Expr, Node, array};
 use plan::node::rules::{Child, Rules, TableRules};
-use sql::ast::RowImage;
 use std::ops::Bound;
 use std::sync::Arc;
 use types::codes::*;
@@ -80,7 +79,7 @@ impl RuleSet {
     }
 
     /// The table's triggers at that time of that event.
-    fn triggers(&self, event: TriggerEvent, before: bool) -> &[Arc<Compiled>] {
+    fn triggers(&self, event: TriggerEvent, before: bool) -> &[Own] {
         self.triggers.as_ref().map_or(&[], |t| t.of(event, before))
     }
 
@@ -142,6 +141,7 @@ impl RuleSet {
 
     /// Fires triggers after an update that has left the row as it was.
     pub fn unchanged(&self, old: &[u8], new: &[u8], run: &Run<'_>) -> Result<()> {
+        run.row_stands();
         self.fire_at(TriggerEvent::Update, false, Some(old), Some(new), run)
     }
 
@@ -179,9 +179,7 @@ impl RuleSet {
     ) -> Result<()> {
         let rules = Arc::clone(&self.rules);
         let node = &rules.nodes[0];
-        let shows =
-            |c: &RowColumn| c.is_read && c.image == RowImage::New && node.table.columns[c.column].generated.is_some();
-        let shows_generated = self.triggers(event, true).iter().any(|t| t.row_columns.iter().any(shows));
+        let shows_generated = self.triggers.as_ref().is_some_and(|t| t.shows_generated(event));
         let is_shown = |(c, _): &&(usize, Expr)| shows_generated && !node.table.columns[*c].hidden;
         let defaults = node.defaults.iter().filter(|(c, _)| absent(*c));
         for (at, e) in defaults.chain(node.generated.iter().filter(is_shown)) {
@@ -276,6 +274,7 @@ impl RuleSet {
         if self.is_linked() && run.env.borrow().foreign_key_checks() {
             self.check_parents(0, None, row, None, run)?;
         }
+        run.row_stands();
         self.fire_at(TriggerEvent::Insert, false, None, Some(row), run)
     }
 
@@ -292,6 +291,7 @@ impl RuleSet {
             self.carry(0, old, Some(new), &mut Vec::new(), run).map_err(|e| self.told_of_parent(e, new, run))?;
             self.check_parents(0, Some(old), new, None, run)?;
         }
+        run.row_stands();
         self.fire_at(TriggerEvent::Update, false, Some(old), Some(new), run)
     }
 
@@ -353,6 +353,7 @@ impl RuleSet {
         if self.is_linked() && run.env.borrow().foreign_key_checks() {
             self.carry(0, old, None, &mut Vec::new(), run)?;
         }
+        run.row_stands();
         self.fire_at(TriggerEvent::Delete, false, Some(old), None, run)
     }
 

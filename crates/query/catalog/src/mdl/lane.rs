@@ -5,9 +5,9 @@ use super::name::Weak;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 use sync::{CachePadded, Gate, PinLane};
 
-/// Tables that one transaction can pin in its lane; further ones go through the queues.
+/// Tables and routines that one transaction can pin in its lane; further ones go through the queues.
 pub(super) const SLOTS: usize = 11;
-/// The two scopes, behind the tables.
+/// The two scopes, behind them.
 pub(super) const GLOBAL: usize = SLOTS;
 pub(super) const COMMIT: usize = SLOTS + 1;
 pub(super) const WORDS: usize = SLOTS + 2;
@@ -44,7 +44,7 @@ impl Gates {
         Gates { global: gate(), commit: gate(), tables: (0..GATES).map(|_| gate()).collect() }
     }
 
-    /// The gate of a table, by its word or key.
+    /// The gate of a table or routine, by its word or key.
     #[inline]
     pub fn of_word(&self, word: u64) -> &Gate {
         &self.tables[(word >> 2) as usize % GATES]
@@ -63,8 +63,8 @@ impl Gates {
         match name {
             Name::Global => Some(&self.global),
             Name::Commit => Some(&self.commit),
-            Name::Table(..) => Some(self.of_word(key)),
-            Name::BackupLock | Name::Schema(_) | Name::Rows(..) | Name::Routine(..) | Name::User(_) => None,
+            Name::Table(..) | Name::Routine(..) => Some(self.of_word(key)),
+            Name::BackupLock | Name::Schema(_) | Name::Rows(..) | Name::User(_) => None,
         }
     }
 }

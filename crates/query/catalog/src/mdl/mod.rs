@@ -130,16 +130,15 @@ impl MetadataLocks {
         Some(self.connection(ticket.owner))
     }
 
-    /// All locks, held and asked for. `tables` are the names that the words in lanes may stand for.
-    pub fn list(&self, tables: impl Iterator<Item = (String, String)>) -> Vec<LockRow> {
-        let names = tables.map(|(schema, table)| Name::Table(schema.into(), table.into()));
+    /// All locks, held and asked for. `names` are those of tables and routines that the words in lanes may stand for.
+    pub fn list(&self, names: impl Iterator<Item = Name>) -> Vec<LockRow> {
         let names = names.chain([Name::Global, Name::Commit]);
         let names: HashMap<u64, Arc<Name>> = names.map(|name| (name.key(), Arc::new(name))).collect();
         let mut rows = Vec::new();
         for (id, lane) in self.lanes.iter_claimed() {
             for (at, word) in lane.pins.words() {
                 let weak = Weak::of_word(word).expect("a word in use has a mode");
-                // A table that came after the caller looked at the dictionary is left out.
+                // What came after the caller looked at the dictionary is left out.
                 let Some(name) = names.get(&(word & !3)) else { continue };
                 let duration = match at {
                     lane::GLOBAL => Duration::Statement,
@@ -147,8 +146,8 @@ impl MetadataLocks {
                     _ => Duration::Transaction,
                 };
                 let instance = (id.index() as u64) << 8 | at as u64;
-                let (name, connection) = (Arc::clone(name), self.connection(id));
-                rows.push(LockRow { name, mode: weak.mode(), duration, granted: true, connection, instance });
+                let (mode, name, connection) = (weak.mode_on(name), Arc::clone(name), self.connection(id));
+                rows.push(LockRow { name, mode, duration, granted: true, connection, instance });
             }
         }
         let queues = self.queues.lock();

@@ -31,6 +31,11 @@ impl Name {
         Name::Table(schema.into(), name.into())
     }
 
+    /// A procedure or function, whose names are the same in any letter case.
+    pub fn routine(kind: RoutineKind, schema: &str, name: &str) -> Name {
+        Name::Routine(kind, schema.into(), name.to_lowercase().into())
+    }
+
     /// As the column OBJECT_TYPE says it.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -91,8 +96,10 @@ pub enum Weak {
 }
 
 impl Weak {
-    pub fn mode(self) -> Mode {
+    /// As which mode it counts on an object of that name.
+    pub fn mode_on(self, name: &Name) -> Mode {
         match self {
+            Weak::Read if matches!(name, Name::Routine(..)) => Mode::Shared,
             Weak::Read => Mode::SharedRead,
             Weak::Write => Mode::SharedWrite,
             Weak::Intention => Mode::IntentionExclusive,
@@ -109,7 +116,7 @@ impl Weak {
     }
 }
 
-/// A table as a statement uses it: made when the statement is planned.
+/// A table or routine as a statement uses it: made when the statement is planned.
 #[derive(Clone, Debug)]
 pub struct Pin {
     pub name: Arc<Name>,
@@ -122,6 +129,15 @@ impl Pin {
     /// SR, or SW for a table whose rows are changed or locked exclusively.
     pub fn new(schema: &str, table: &str, writes: bool) -> Pin {
         Pin::on(Name::table(schema, table), if writes { Weak::Write } else { Weak::Read })
+    }
+
+    /// S on a procedure or function that is called.
+    pub fn of_routine(kind: RoutineKind, schema: &str, name: &str) -> Pin {
+        Pin::on(Name::routine(kind, schema, name), Weak::Read)
+    }
+
+    pub(super) fn mode(&self) -> Mode {
+        self.weak.mode_on(&self.name)
     }
 
     pub(super) fn on(name: Name, weak: Weak) -> Pin {

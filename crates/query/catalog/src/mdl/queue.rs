@@ -55,10 +55,10 @@ impl Queue {
         held.chain(asked).map(|t| t.owner)
     }
 
-    /// Which weak locks in lanes are in conflict with `mode`? Scopes are held as IX there, tables as SR and SW.
+    /// Which weak locks in lanes are in conflict with `mode`? Scopes are held as IX there, tables as SR and SW, routines as S.
     fn weak_in_conflict(&self, mode: Mode) -> impl Fn(Weak) -> bool + use<> {
-        let scope = self.is_scope();
-        move |weak| (weak == Weak::Intention) == scope && !mode.compatible(weak.mode())
+        let (scope, name) = (self.is_scope(), Arc::clone(&self.name));
+        move |weak| (weak == Weak::Intention) == scope && !mode.compatible(weak.mode_on(&name))
     }
 
     /// The same for a lane's words.
@@ -217,7 +217,7 @@ impl Queues {
         let Some(queue) = self.by_name.get_mut(name) else { return };
         if let Some(gate) = view.gates.of(name, queue.key) {
             for (weak, at) in WEAK {
-                let mode = if queue.is_scope() { Mode::IntentionExclusive } else { weak.mode() };
+                let mode = if queue.is_scope() { Mode::IntentionExclusive } else { weak.mode_on(name) };
                 let stops = queue.in_the_way(None, mode, starved).next().is_some();
                 match (queue.stopped[at], stops) {
                     (false, true) => gate.shut(weak.class()),

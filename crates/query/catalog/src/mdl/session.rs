@@ -40,7 +40,7 @@ const WEIGHT_USER: u64 = 1 << 32;
 pub struct MetadataPins {
     locks: Arc<MetadataLocks>,
     lane: LaneId,
-    /// Words of the lane in use for tables. Private copy, so that a statement reads no atomics to find out.
+    /// Words of the lane in use for tables and routines. Private copy, so that a statement reads no atomics to find out.
     used: usize,
     /// The lane says IX on the global scope.
     global: bool,
@@ -85,7 +85,7 @@ impl MetadataPins {
         // SW on a table covers SR.
         let stronger = pin.word & !3 | Weak::Write as u64;
         (0..self.used).any(|at| matches!(lane.word(at), word if word == pin.word || word == stronger))
-            || (!self.tickets.is_empty() && self.holds(&pin.name, pin.weak.mode()))
+            || (!self.tickets.is_empty() && self.holds(&pin.name, pin.mode()))
     }
 
     /// Does it hold this lock, or a stronger one, through the queues?
@@ -164,7 +164,7 @@ impl MetadataPins {
                 continue;
             }
             if room == 0 || self.locks.gates.of_word(pin.word).stops(pin.weak.class()) {
-                self.lock(&pin.name, pin.weak.mode(), Duration::Transaction, &mut waiting)?;
+                self.lock(&pin.name, pin.mode(), Duration::Transaction, &mut waiting)?;
             } else {
                 room -= 1;
             }
@@ -325,7 +325,7 @@ impl MetadataPins {
         }
     }
 
-    /// What the transaction holds of tables becomes `other`'s, which holds nothing; nobody gets in between.
+    /// What the transaction holds of tables and routines becomes `other`'s, which holds nothing; nobody gets in between.
     pub fn hand_over(&mut self, other: &mut MetadataPins) {
         assert!(other.holds_nothing(), "it was claimed for this");
         // Strong requests look through the lanes under this mutex: they find each lock in one lane or in the other.
@@ -336,8 +336,10 @@ impl MetadataPins {
         announced();
         other.used = std::mem::take(&mut self.used);
         let asked = self.own().clear(0..other.used);
-        let is_table = |t: &mut Ticket| t.duration == Duration::Transaction && matches!(*t.name, Name::Table(..));
-        other.tickets.extend(self.tickets.extract_if(.., is_table));
+        let is_kept = |t: &mut Ticket| {
+            t.duration == Duration::Transaction && matches!(*t.name, Name::Table(..) | Name::Routine(..))
+        };
+        other.tickets.extend(self.tickets.extract_if(.., is_kept));
         for ticket in &other.tickets {
             queues.give(&ticket.name, ticket.number, other.lane);
         }

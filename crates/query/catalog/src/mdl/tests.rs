@@ -68,7 +68,11 @@ impl Server {
 
     fn rows(&self) -> Vec<(u64, Mode, bool)> {
         let tables = ["a", "b", "c"].map(|t| ("db".to_string(), t.to_string()));
-        self.locks.list(tables.into_iter()).into_iter().map(|r| (r.connection, r.mode, r.granted)).collect()
+        self.locks
+            .list(tables.into_iter().map(|(s, t): (String, String)| Name::table(&s, &t)))
+            .into_iter()
+            .map(|r| (r.connection, r.mode, r.granted))
+            .collect()
     }
 }
 

@@ -1,18 +1,20 @@
-//! The tables that routines use, and all that these call: a statement that calls them pins them like its own.
+//! What routines use, and all that these call: a statement that calls them pins it like its own.
 
 use super::lent::Lent;
-use super::{Compiled, Form};
+use super::{Compiled, Form, Own};
 use crate::{Env, Prepared};
+use catalog::mdl::Pin;
 use catalog::{Routine, RoutineKind, Table, Trigger, Version};
-use plan::routine::TriggerUse;
+use plan::routine::{Closure, TriggerUse};
 use plan::{ColumnUse, TableUse};
 use sql::ast::{ExprId, Parsed, RowImage, SetItem, Statement};
 use std::sync::Arc;
 use types::Result;
 
-/// As [`plan::Env::tables_of_routine`].
-pub fn tables_of_routine(version: &Arc<Version>, env: &mut dyn Env, routine: &Arc<Routine>) -> Result<Arc<[TableUse]>> {
-    closure(version, env, &Compiled::of(routine)?)
+/// As [`plan::Env::closure_of`].
+pub fn closure_of(version: &Arc<Version>, env: &mut dyn Env, routine: &Arc<Routine>) -> Result<Closure> {
+    let compiled = Lent::of(env.lent())?.own(routine)?;
+    closure(version, env, &compiled)
 }
 
 /// As [`plan::Env::use_of_trigger`].
@@ -22,29 +24,28 @@ pub fn use_of_trigger(
     table: &Arc<Table>,
     trigger: &Arc<Trigger>,
 ) -> Result<TriggerUse> {
-    let compiled = Compiled::of_trigger(table, trigger)?;
-    let tables = closure(version, env, &compiled)?;
-    let new = compiled.row_columns.iter().filter(|c| c.image == RowImage::New);
-    Ok(TriggerUse { tables, sets: new.map(|c| c.column).collect() })
+    let compiled = Own::new(Compiled::of_trigger(table, trigger)?);
+    let closure = closure(version, env, &compiled)?;
+    let new = compiled.row_columns.iter().filter(|c| c.image == RowImage::New && c.is_set);
+    Ok(TriggerUse { closure, sets: new.map(|c| c.column).collect() })
 }
 
-/// The tables that a routine uses, and all that it calls. What cannot be planned is not looked at: it will not run either.
-fn closure(version: &Arc<Version>, env: &mut dyn Env, routine: &Arc<Compiled>) -> Result<Arc<[TableUse]>> {
+/// What a routine uses, and all that it calls. What cannot be planned is not looked at: it will not run either.
+fn closure(version: &Arc<Version>, env: &mut dyn Env, routine: &Own) -> Result<Closure> {
     let closures = &mut Lent::of(env.lent())?.closures;
     if let Some(known) = closures.find(version, routine) {
         return Ok(known);
     }
-    if closures.open.iter().any(|r| Arc::ptr_eq(r, routine)) {
+    if closures.open.iter().any(|r| r.is(routine)) {
         closures.is_cut = true;
-        return Ok(Arc::from([]));
+        return Ok(Closure { tables: Arc::from([]), routines: Arc::from([]), uses_own: false });
     }
-    closures.open.push(Arc::clone(routine));
+    closures.open.push(routine.clone());
     env.surround(routine.around(None));
-    let found = sync::stack::with_room(PLAN_BYTES, || tables_of(version, env, routine));
+    let found = sync::stack::with_room(PLAN_BYTES, || used_by(version, env, routine));
     env.restore();
     let closures = &mut Lent::of(env.lent())?.closures;
     closures.open.pop();
-    let found: Arc<[TableUse]> = found.into();
     closures.keep(routine, &found);
     Ok(found)
 }
@@ -52,26 +53,42 @@ fn closure(version: &Arc<Version>, env: &mut dyn Env, routine: &Arc<Compiled>) -
 /// Stack for planning what a routine does, in an optimised build.
 const PLAN_BYTES: usize = 512 << 10;
 
-fn tables_of(version: &Arc<Version>, env: &mut dyn Env, compiled: &Compiled) -> Vec<TableUse> {
-    let mut found: Vec<TableUse> = Vec::new();
+fn used_by(version: &Arc<Version>, env: &mut dyn Env, compiled: &Compiled) -> Closure {
+    let (mut found, mut routines): (Vec<TableUse>, Vec<Pin>) = (Vec::new(), Vec::new());
+    let mut uses_own = false;
+    if compiled.routine.kind != RoutineKind::Trigger {
+        routines.push(compiled.pin.clone());
+    }
     for part in &compiled.program().parts {
         if let Statement::Call { name, .. } = &part.statement {
             let schema = name.schema.map_or(compiled.routine.schema.as_str(), |s| part.name(s));
             let called = version.routine(schema, RoutineKind::Procedure, part.name(name.name));
-            let called = called.and_then(|routine| Compiled::of(routine).ok());
-            for t in called.and_then(|called| closure(version, env, &called).ok()).iter().flat_map(|all| all.iter()) {
-                add(&mut found, t.clone());
+            let called = called.and_then(|routine| Lent::of(env.lent()).and_then(|lent| lent.own(routine)).ok());
+            if let Some(closure) = called.and_then(|called| closure(version, env, &called).ok()) {
+                closure.tables.iter().for_each(|t| add(&mut found, t.clone()));
+                add_called(&mut routines, &closure.routines);
+                uses_own |= closure.uses_own;
             }
         }
         let Some(values) = wanted(part) else { continue };
         let form = Form { locals: Arc::clone(&compiled.types), values, params: Box::default() };
         let Ok(prepared) = Prepared::in_program(part, version, env, &form) else { continue };
+        add_called(&mut routines, prepared.called());
+        uses_own |= prepared.tables().iter().any(|t| t.temporary) || prepared.calls_for_own();
         for t in prepared.tables().iter().filter(|t| !t.temporary) {
             let (carried, columns) = (t.is_opened_for_write(), ColumnUse::default());
             add(&mut found, TableUse { by_routine: true, carried, columns, ..TableUse::unused(t) });
         }
     }
-    found
+    Closure { tables: found.into(), routines: routines.into(), uses_own }
+}
+
+fn add_called(routines: &mut Vec<Pin>, called: &[Pin]) {
+    for pin in called {
+        if !routines.iter().any(|known| known.name == pin.name) {
+            routines.push(pin.clone());
+        }
+    }
 }
 
 fn add(found: &mut Vec<TableUse>, used: TableUse) {

@@ -2,6 +2,7 @@
 
 use super::LocalType;
 use crate::context::Around;
+use catalog::mdl::Pin;
 use catalog::routine::{Routine, RoutineKind};
 use catalog::schema::eq_name;
 use catalog::{Column, Table, Trigger};
@@ -19,6 +20,8 @@ use types::{DataType, Result, TypeKind, err};
 /// A routine as sessions run it.
 pub struct Compiled {
     pub routine: RoutineName,
+    /// The metadata lock of who calls it; of a trigger, nobody takes it.
+    pub pin: Pin,
     source: Source,
     /// What each variable holds, by number; the value that a CASE compares has a column of no type.
     pub columns: Vec<Column>,
@@ -34,6 +37,33 @@ pub struct Compiled {
     pub answers: bool,
     /// Of a trigger: the variables that are columns of its rows.
     pub row_columns: Vec<RowColumn>,
+}
+
+/// A session's hold on what all share: the sessions that call a routine count its users each for itself, and no word passes between
+/// them.
+#[derive(Clone)]
+pub struct Own(Arc<Held>);
+
+struct Held {
+    compiled: Arc<Compiled>,
+}
+
+impl Own {
+    pub fn new(compiled: Arc<Compiled>) -> Own {
+        Own(Arc::new(Held { compiled }))
+    }
+
+    pub fn is(&self, other: &Compiled) -> bool {
+        std::ptr::eq(&**self, other)
+    }
+}
+
+impl std::ops::Deref for Own {
+    type Target = Compiled;
+
+    fn deref(&self) -> &Compiled {
+        &self.0.compiled
+    }
 }
 
 /// A variable of a trigger that is a column of NEW or OLD.
@@ -76,6 +106,7 @@ impl Compiled {
         let columns = columns_of(&parsed, create, collation.unwrap_or(CollationId::UTF8MB4_0900_AI_CI), mode)?;
         let name = RoutineName { schema: routine.schema.clone(), kind: routine.kind, name: routine.name.clone() };
         let compiled = Arc::new(Compiled {
+            pin: Pin::of_routine(name.kind, &name.schema, &name.name),
             routine: name,
             types: columns.iter().map(LocalType::of).collect(),
             columns,
@@ -94,12 +125,18 @@ impl Compiled {
         Ok(compiled)
     }
 
+    /// The same, if somebody has asked before.
+    pub fn made(routine: &Routine) -> Option<&Compiled> {
+        routine.compiled.get()?.downcast_ref()
+    }
+
     /// A statement of the client's that the interpreter runs: CALL, SIGNAL, RESIGNAL, GET DIAGNOSTICS.
-    pub fn of_statement(parsed: Arc<Parsed>) -> Arc<Compiled> {
+    pub fn of_statement(parsed: Arc<Parsed>) -> Own {
         let program = Program { parts: vec![parsed], code: vec![Op::Run(0)], ..Program::default() };
         let nothing = String::new;
-        Arc::new(Compiled {
+        Own::new(Arc::new(Compiled {
             routine: RoutineName { schema: nothing(), kind: RoutineKind::Procedure, name: nothing() },
+            pin: Pin::of_routine(RoutineKind::Procedure, "", ""),
             source: Source::Statement(program),
             columns: Vec::new(),
             types: Arc::from([]),
@@ -110,7 +147,7 @@ impl Compiled {
             invoker: true,
             answers: false,
             row_columns: Vec::new(),
-        })
+        }))
     }
 
     /// A trigger of this version of its table. Errors: 1054 for columns that have gone.
@@ -129,6 +166,7 @@ impl Compiled {
         let (columns, row_columns) = trigger_columns(&parsed, &create.program, table, collation, mode)?;
         let (kind, name) = (RoutineKind::Trigger, trigger.name.clone());
         let compiled = Arc::new(Compiled {
+            pin: Pin::of_routine(kind, &table.schema, &name),
             routine: RoutineName { schema: table.schema.clone(), kind, name },
             types: columns.iter().map(LocalType::of).collect(),
             columns,

@@ -64,24 +64,36 @@ impl Condition {
         Condition { level, code, sqlstate, message: err!(code).message, items: Some(Box::default()) }
     }
 
-    /// SET item = value. Errors 1231, 1648.
-    pub fn set(&mut self, item: ConditionItem, value: &Value<'_>, ty: &DataType) -> Result<()> {
+    /// SET item = value. Errors 1231, 1648; `lenient`: a text that is too long is cut off, and that is the warning to give.
+    pub fn set(
+        &mut self,
+        item: ConditionItem,
+        value: &Value<'_>,
+        ty: &DataType,
+        lenient: bool,
+    ) -> Result<Option<SqlError>> {
         use ConditionItem as I;
         let name = name_of(item);
         if value.is_null() {
             return Err(err!(ER_WRONG_VALUE_FOR_VAR, name, "NULL"));
         }
-        let text = String::from_utf8_lossy(&expr::convert::text(value, ty)).into_owned();
+        let mut text = String::from_utf8_lossy(&expr::convert::text(value, ty)).into_owned();
         if item == I::MysqlErrno {
             self.code = match value.to_i64() {
                 n @ 1..=65535 => n as u16,
                 _ => return Err(err!(ER_WRONG_VALUE_FOR_VAR, name, text)),
             };
-            return Ok(());
+            return Ok(None);
         }
         let limit = if item == I::MessageText { 128 } else { 64 };
-        if text.chars().count() > limit {
-            return Err(err!(ER_COND_ITEM_TOO_LONG, name));
+        let mut told = None;
+        if let Some((end, _)) = text.char_indices().nth(limit) {
+            let too_long = err!(ER_COND_ITEM_TOO_LONG, name);
+            if !lenient {
+                return Err(too_long);
+            }
+            text.truncate(end);
+            told = Some(too_long);
         }
         let items = self.items.get_or_insert_default();
         match item {
@@ -98,7 +110,7 @@ impl Condition {
             I::CursorName => items.cursor_name = text,
             I::MysqlErrno | I::ReturnedSqlstate => {}
         }
-        Ok(())
+        Ok(told)
     }
 
     /// GET DIAGNOSTICS CONDITION.

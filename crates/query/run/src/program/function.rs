@@ -1,24 +1,25 @@
 //! Stored functions inside of expressions.
 
 use super::interpreter::Ended;
-use super::lent::{Lent, SubPlan};
+use super::lent::{Dictionary, Lent, SubPlan};
 use super::values::assign;
-use super::{Compiled, Condition, Form, Host, Interpreter, Plans};
+use super::{Condition, Form, Host, Interpreter, Own, Plans};
 use crate::Run;
 use crate::context::{Conditions, Env, Outcome, RowSink};
 use crate::prepared::{Prepared, Uses};
-use catalog::{RoutineKind, Version};
-use engine::Transaction;
+use catalog::RoutineKind;
+use engine::{Savepoint, Transaction};
 use expr::StoredCall;
-use expr::error::unsupported;
 use plan::TableUse;
-use sql::ast::{ObjectName, Parsed};
+use sql::ast::{ObjectName, Parsed, Statement};
 use std::sync::Arc;
 use types::codes::*;
 use types::{DataType, Result, SqlError, Value, err};
 
 /// Stack for a call inside of an expression, in an optimised build: the interpreter, a statement, its operators.
 const CALL_BYTES: usize = 96 << 10;
+/// Savepoints of one function or trigger: memory is bounded.
+const SAVEPOINTS_MAX: usize = 1 << 16;
 /// Routines inside of each other: memory is bounded before the stack is.
 const DEPTH_MAX: usize = 250;
 
@@ -28,11 +29,15 @@ pub(crate) fn evaluate(
     stored: &Arc<StoredCall>,
     given: Vec<(Value<'static>, DataType)>,
 ) -> Result<Value<'static>> {
-    let compiled = Compiled::of(&stored.routine)?;
+    let compiled = Lent::of(run.env.borrow_mut().lent())?.own(&stored.routine)?;
     let warnings = run.env.borrow().warning_count();
     let _outside = run.outside();
     let (mut tx, mut env) = (run.tx.borrow_mut(), run.env.borrow_mut());
-    let value = sync::stack::with_room(CALL_BYTES, || call(&mut tx, &mut **env, &compiled, given, stored))?;
+    let mut beside = run.beside.take();
+    let both = Transactions { own: &mut tx, beside: beside.as_deref_mut() };
+    let value = sync::stack::with_room(CALL_BYTES, || call(both, &mut **env, &compiled, given, stored));
+    run.beside.set(beside);
+    let value = value?;
     let counted = &run.evaluation.warnings;
     counted.set(counted.get() + env.warning_count() - warnings);
     Ok(value)
@@ -40,19 +45,19 @@ pub(crate) fn evaluate(
 
 /// Calls a function with values for its parameters.
 fn call(
-    tx: &mut Transaction,
+    both: Transactions<'_>,
     env: &mut dyn Env,
-    compiled: &Arc<Compiled>,
+    compiled: &Own,
     given: Vec<(Value<'static>, DataType)>,
     stored: &Arc<StoredCall>,
 ) -> Result<Value<'static>> {
     // As the caller's mode has it.
     let mut values = Vec::with_capacity(given.len());
     for ((value, ty), column) in given.into_iter().zip(&compiled.columns) {
-        values.push(assign(tx, env, value, &ty, column)?);
+        values.push(assign(both.own, env, value, &ty, column)?);
     }
     let before = enter(env, compiled, None, stored.caller.as_deref())?;
-    let result = inside(tx, env, compiled, |interpreter| {
+    let result = inside(both, env, compiled, |interpreter| {
         interpreter.called = Some(Arc::clone(stored));
         interpreter.begin_with(values);
     });
@@ -67,12 +72,7 @@ pub(super) struct Before {
 }
 
 /// `table`: of a trigger; `caller`: of a call in a view, its definer. Errors 1142, 1424, 1436, 1449.
-pub(super) fn enter(
-    env: &mut dyn Env,
-    compiled: &Arc<Compiled>,
-    table: Option<&str>,
-    caller: Option<&str>,
-) -> Result<Before> {
+pub(super) fn enter(env: &mut dyn Env, compiled: &Own, table: Option<&str>, caller: Option<&str>) -> Result<Before> {
     let lent = Lent::of(env.lent())?;
     let is_function = compiled.routine.kind == RoutineKind::Function;
     if is_function && lent.running.iter().any(|running| running.routine == compiled.routine) {
@@ -84,7 +84,7 @@ pub(super) fn enter(
 }
 
 /// A routine's rights and settings are in force until [`end`]. Errors 1142, 1436, 1449.
-fn begin(env: &mut dyn Env, compiled: &Arc<Compiled>, table: Option<&str>, caller: Option<&str>) -> Result<()> {
+fn begin(env: &mut dyn Env, compiled: &Own, table: Option<&str>, caller: Option<&str>) -> Result<()> {
     let lent = Lent::of(env.lent())?;
     if lent.running.len() >= DEPTH_MAX {
         return Err(SqlError::new(ER_STACK_OVERRUN_NEED_MORE, "Thread stack overrun: routines are nested too deeply"));
@@ -97,7 +97,7 @@ fn begin(env: &mut dyn Env, compiled: &Arc<Compiled>, table: Option<&str>, calle
         rights.leave();
         return Err(denied);
     }
-    lent.running.push(Arc::clone(compiled));
+    lent.running.push(compiled.clone());
     env.surround(compiled.around(user));
     Ok(())
 }
@@ -130,23 +130,34 @@ type Given<'g, 'h, 'x> = &'g mut Interpreter<'h, Within<'x>>;
 
 /// Runs a routine that was entered.
 pub(super) fn inside(
-    tx: &mut Transaction,
+    both: Transactions<'_>,
     env: &mut dyn Env,
-    compiled: &Arc<Compiled>,
+    compiled: &Own,
     give: impl FnOnce(Given<'_, '_, '_>),
 ) -> Result<Ended> {
-    let version = Lent::of(env.lent())?.version()?;
-    let mut host = Within { tx, env, version };
+    let version = Lent::of(env.lent())?.dictionary()?;
+    let Transactions { own, beside } = both;
+    let mut host = Within { tx: own, beside, env, version, savepoints: Vec::new() };
     let mut interpreter = Interpreter::new(&mut host, compiled);
     give(&mut interpreter);
     interpreter.run()
 }
 
-/// A statement's transaction and session, for the sub-statements of what it calls.
+/// The session's transaction, and that of tables that are not transactional, where the statement has some.
+pub(super) struct Transactions<'x> {
+    pub own: &'x mut Transaction,
+    pub beside: Option<&'x mut Transaction>,
+}
+
+/// A statement's transactions and session, for the sub-statements of what it calls.
 pub(crate) struct Within<'x> {
     tx: &'x mut Transaction,
+    /// See [`crate::beside`].
+    beside: Option<&'x mut Transaction>,
     env: &'x mut dyn Env,
-    version: Arc<Version>,
+    version: Arc<Dictionary>,
+    /// Its own: those of the statement around it are out of its reach.
+    savepoints: Vec<(String, Option<Savepoint>)>,
 }
 
 /// Error 1442 where a sub-statement writes to a table that a statement around it uses.
@@ -167,10 +178,11 @@ impl Within<'_> {
             lent.rights()?.check(plan)?;
             check_written(lent, plan.tables())?;
         }
-        if let Some(reads) = reads {
-            plan.set_plain_reads(reads);
+        plan.run_within(reads);
+        match (plan.uses(), self.beside.as_deref_mut()) {
+            (Uses::Beside | Uses::Both, Some(beside)) => plan.execute_beside(self.tx, beside, locals, self.env, sink),
+            _ => plan.execute(self.tx, locals, self.env, sink),
         }
-        plan.execute(self.tx, locals, self.env, sink)
     }
 }
 
@@ -182,14 +194,16 @@ impl Host for Within<'_> {
     }
 
     fn plan(&mut self, part: &Arc<Parsed>, form: Form) -> Result<SubPlan> {
-        let prepared = Prepared::in_program(part, &self.version, self.env, &form)?;
-        if matches!(prepared.uses(), Uses::Beside | Uses::Both) {
-            return Err(unsupported("tables that are not transactional in stored functions and triggers"));
+        let prepared = Prepared::in_program(part, &self.version.version, self.env, &form)?;
+        let is_beside = matches!(prepared.uses(), Uses::Beside | Uses::Both);
+        if is_beside && self.beside.is_none() {
+            // The statement was planned when the table was another.
+            return Err(err!(ER_NEED_REPREPARE));
         }
         let pinned = Arc::clone(&Lent::of(self.env.lent())?.pinned);
         for t in prepared.tables().iter().filter(|t| !t.temporary) {
             if t.is_written() {
-                self.version.check_writable(&t.schema)?;
+                self.version.version.check_writable(&t.schema)?;
             }
             if !pinned.contains(&t.id) {
                 return Err(err!(ER_NEED_REPREPARE));
@@ -203,7 +217,7 @@ impl Host for Within<'_> {
     }
 
     fn is_stale(&self, plan: &SubPlan) -> bool {
-        plan.is_spent() || !plan.stands_alone() && plan.catalog_version() != self.version.number
+        plan.is_spent() || !plan.stands_alone() && plan.catalog_version() != self.version.version.number
     }
 
     fn query(&mut self, plan: &mut SubPlan, locals: &[Value<'static>], sink: &mut dyn RowSink) -> Result<Outcome> {
@@ -232,8 +246,17 @@ impl Host for Within<'_> {
         Ok(())
     }
 
-    fn obey(&mut self, _: &Parsed, _: Option<(Value<'static>, DataType)>) -> Result<()> {
-        Err(unsupported("this statement in stored functions and triggers"))
+    fn obey(&mut self, part: &Parsed, given: Option<(Value<'static>, DataType)>) -> Result<()> {
+        match &part.statement {
+            Statement::Savepoint(name) => self.savepoint(part.name(*name)),
+            Statement::RollbackTo(name) => self.rollback_to(part.name(*name)),
+            Statement::ReleaseSavepoint(name) => {
+                let at = self.find_savepoint(part.name(*name))?;
+                self.savepoints.truncate(at);
+                Ok(())
+            }
+            _ => self.env.obey_within(self.tx, part, given),
+        }
     }
 
     fn may_call(&mut self, part: &Parsed, name: ObjectName) -> Result<()> {
@@ -241,32 +264,36 @@ impl Host for Within<'_> {
         Lent::of(self.env.lent())?.rights()?.may_call(&schema, RoutineKind::Procedure, &name)
     }
 
-    fn enter(&mut self, part: &Parsed, name: ObjectName) -> Result<Arc<Compiled>> {
+    fn find(&mut self, part: &Parsed, name: ObjectName) -> Result<Own> {
         let (schema, name) = self.named(part, name)?;
-        let found = self.version.routine(&schema, RoutineKind::Procedure, &name);
+        let found = self.version.version.routine(&schema, RoutineKind::Procedure, &name);
         let routine = found.ok_or_else(|| err!(ER_SP_DOES_NOT_EXIST, "PROCEDURE", format!("{schema}.{name}")))?;
-        let compiled = Compiled::of(routine)?;
-        let limit = self.env.system_variable(None, "max_sp_recursion_depth")?.0.to_u64();
         let lent = Lent::of(self.env.lent())?;
+        let compiled = lent.own(routine)?;
         if let Some(forbidden) = compiled.program().forbidden {
             let in_trigger = lent.running.iter().rfind(|r| r.routine.kind != RoutineKind::Procedure);
             let in_trigger = in_trigger.is_some_and(|r| r.routine.kind == RoutineKind::Trigger);
             let (code, message) = forbidden.error(if in_trigger { "trigger" } else { "function" });
             return Err(SqlError::new(code, message));
         }
+        Ok(compiled)
+    }
+
+    fn enter(&mut self, compiled: &Own) -> Result<()> {
+        let limit = self.env.system_variable(None, "max_sp_recursion_depth")?.0.to_u64();
+        let lent = Lent::of(self.env.lent())?;
         let depth = lent.running.iter().filter(|r| r.routine == compiled.routine).count() as u64;
         if depth > limit {
-            return Err(err!(ER_SP_RECURSION_LIMIT, limit, name));
+            return Err(err!(ER_SP_RECURSION_LIMIT, limit, compiled.routine.name));
         }
-        begin(self.env, &compiled, None, None)?;
-        Ok(compiled)
+        begin(self.env, compiled, None, None)
     }
 
     fn leave(&mut self) {
         end(self.env);
     }
 
-    fn take_plans(&mut self, compiled: &Arc<Compiled>) -> Plans<SubPlan> {
+    fn take_plans(&mut self, compiled: &Own) -> Plans<SubPlan> {
         match Lent::of(self.env.lent()) {
             Ok(lent) => lent.take_plans(compiled),
             Err(_) => Plans::new(compiled),
@@ -303,6 +330,31 @@ impl Host for Within<'_> {
 }
 
 impl Within<'_> {
+    fn savepoint(&mut self, name: &str) -> Result<()> {
+        if self.savepoints.len() >= SAVEPOINTS_MAX {
+            return Err(SqlError::new(ER_STACK_OVERRUN_NEED_MORE, "Thread stack overrun: too many savepoints"));
+        }
+        // A statement without tables has no transaction, and changes nothing.
+        let savepoint = self.tx.is_active().then(|| self.tx.savepoint());
+        self.savepoints.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+        self.savepoints.push((name.to_string(), savepoint));
+        Ok(())
+    }
+
+    fn find_savepoint(&self, name: &str) -> Result<usize> {
+        let found = self.savepoints.iter().position(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.ok_or_else(|| err!(ER_SP_DOES_NOT_EXIST, "SAVEPOINT", name))
+    }
+
+    fn rollback_to(&mut self, name: &str) -> Result<()> {
+        let at = self.find_savepoint(name)?;
+        self.savepoints.truncate(at + 1);
+        match self.savepoints[at].1 {
+            Some(savepoint) => self.tx.rollback_to(savepoint).map_err(catalog::error::during_rollback),
+            None => Ok(()),
+        }
+    }
+
     fn named(&self, part: &Parsed, name: ObjectName) -> Result<(String, String)> {
         let schema = match name.schema {
             Some(schema) => part.name(schema).to_string(),

@@ -3,7 +3,7 @@
 use super::cursor::OpenCursor;
 use super::handlers::choose;
 use super::values::{Row, assign, read};
-use super::{Compiled, Condition, Form, Host, LocalType};
+use super::{Compiled, Condition, Form, Host, LocalType, Own};
 use crate::build::variable_type;
 use catalog::Column;
 use expr::StoredCall;
@@ -13,6 +13,7 @@ use sql::ast::{
 };
 use std::sync::Arc;
 use types::codes::*;
+use types::sql_mode::SqlMode;
 use types::{DataType, Result, SqlError, TypeKind, Value, err};
 
 /// Stack for a call of one program by another, in an optimised build.
@@ -20,17 +21,17 @@ const CALL_BYTES: usize = 64 << 10;
 
 /// The plans of one session for a routine at one depth, by part.
 pub struct Plans<P> {
-    pub compiled: Arc<Compiled>,
+    pub compiled: Own,
     plans: Vec<Option<P>>,
     /// With those of the values that CASEs compare, once they are known.
     types: Arc<[LocalType]>,
 }
 
 impl<P> Plans<P> {
-    pub fn new(compiled: &Arc<Compiled>) -> Plans<P> {
+    pub fn new(compiled: &Own) -> Plans<P> {
         let parts = compiled.program().parts.len();
         Plans {
-            compiled: Arc::clone(compiled),
+            compiled: compiled.clone(),
             plans: (0..parts).map(|_| None).collect(),
             types: Arc::clone(&compiled.types),
         }
@@ -91,7 +92,7 @@ enum Next {
 
 impl<'h, H: Host> Interpreter<'h, H> {
     /// A call with values for the parameters; those of OUT are NULL.
-    pub fn new(host: &'h mut H, compiled: &Arc<Compiled>) -> Interpreter<'h, H> {
+    pub fn new(host: &'h mut H, compiled: &Own) -> Interpreter<'h, H> {
         let plans = host.take_plans(compiled);
         let locals = vec![Value::Null; compiled.columns.len()];
         let (handlers, cursors, active) = (Vec::new(), Vec::new(), Vec::new());
@@ -116,23 +117,15 @@ impl<'h, H: Host> Interpreter<'h, H> {
         }
     }
 
-    /// Gives a parameter its value. Errors as of a column.
-    pub fn give(&mut self, parameter: usize, value: Value<'static>, ty: &DataType) -> Result<()> {
-        let compiled = Arc::clone(&self.plans.compiled);
-        let (tx, env) = self.host.parts();
-        self.locals[parameter] = assign(tx, env, value, ty, &compiled.columns[parameter])?;
-        Ok(())
-    }
-
     /// Runs the program to its end.
     pub fn run(mut self) -> Result<Ended> {
-        let compiled = Arc::clone(&self.plans.compiled);
+        let compiled = self.plans.compiled.clone();
         let result = self.steps(&compiled);
         self.host.keep_plans(self.plans);
         result.map(|()| Ended { locals: self.locals, returned: self.returned, set: self.set })
     }
 
-    fn steps(&mut self, compiled: &Arc<Compiled>) -> Result<()> {
+    fn steps(&mut self, compiled: &Own) -> Result<()> {
         let code = &compiled.program().code;
         let mut at: Place = 0;
         while let Some(op) = code.get(at as usize) {
@@ -153,7 +146,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
         Ok(())
     }
 
-    fn step(&mut self, compiled: &Arc<Compiled>, op: &Op) -> Result<Next> {
+    fn step(&mut self, compiled: &Own, op: &Op) -> Result<Next> {
         match op {
             Op::Set { local, value } => {
                 let column = &compiled.columns[*local as usize];
@@ -218,7 +211,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
     }
 
     /// The operand of CASE, which its WHENs are compared with.
-    fn set_case(&mut self, compiled: &Arc<Compiled>, local: usize, part: PartId) -> Result<Next> {
+    fn set_case(&mut self, compiled: &Own, local: usize, part: PartId) -> Result<Next> {
         self.host.clear_conditions();
         self.ready(part, compiled, None)?;
         let (value, ty) = self.value(part)?;
@@ -240,7 +233,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
     }
 
     /// The end of a handler's statement: where the program goes on. `exit`: the end of its block, of an EXIT handler.
-    fn end_handler(&mut self, compiled: &Arc<Compiled>, exit: Option<Place>) -> Next {
+    fn end_handler(&mut self, compiled: &Own, exit: Option<Place>) -> Next {
         let done = self.active.pop().expect("a handler's statement runs");
         if *self.host.conditions() == done.conditions {
             // What was handled is over.
@@ -267,7 +260,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
     }
 
     /// The value of a part as a column would hold it.
-    fn stored_value(&mut self, compiled: &Arc<Compiled>, part: PartId, column: &Column) -> Result<Value<'static>> {
+    fn stored_value(&mut self, compiled: &Own, part: PartId, column: &Column) -> Result<Value<'static>> {
         self.host.clear_conditions();
         self.ready(part, compiled, None)?;
         let plan = self.plans.plans[part as usize].as_mut().expect("planned above");
@@ -284,7 +277,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
     // --- conditions ---
 
     /// An error: where the program goes on if a handler takes it.
-    fn failed(&mut self, compiled: &Arc<Compiled>, op: &Op, at: Place, error: SqlError) -> Result<Place> {
+    fn failed(&mut self, compiled: &Own, op: &Op, at: Place, error: SqlError) -> Result<Place> {
         // What ends the connection or the statement as such is nobody's to handle.
         let is_fatal = matches!(
             error.code,
@@ -317,7 +310,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
     }
 
     /// The statement has come to warnings: where the program goes on if a handler takes one.
-    fn warned(&mut self, compiled: &Arc<Compiled>, op: &Op, after: Place) -> Option<Place> {
+    fn warned(&mut self, compiled: &Own, op: &Op, after: Place) -> Option<Place> {
         // What tells of conditions has not raised them.
         let tells = |part: &PartId| {
             let part = &compiled.program().parts[*part as usize];
@@ -343,7 +336,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
         Some(self.activate(compiled, number, condition, after))
     }
 
-    fn activate(&mut self, compiled: &Arc<Compiled>, number: u32, condition: Condition, resume: Place) -> Place {
+    fn activate(&mut self, compiled: &Own, number: u32, condition: Condition, resume: Place) -> Place {
         let handler = &compiled.program().handlers[number as usize];
         let saved = self.handlers.split_off(handler.handlers as usize);
         let conditions = self.host.conditions().clone();
@@ -354,7 +347,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
     // --- parts ---
 
     /// Plans a part unless it is planned. `values`: the expressions of a statement that are wanted, in place of the statement.
-    fn ready(&mut self, part: PartId, compiled: &Arc<Compiled>, values: Option<Box<[ExprId]>>) -> Result<()> {
+    fn ready(&mut self, part: PartId, compiled: &Own, values: Option<Box<[ExprId]>>) -> Result<()> {
         let at = part as usize;
         if let Some(plan) = &self.plans.plans[at]
             && !self.host.is_stale(plan)
@@ -391,7 +384,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
         Ok((values.swap_remove(0), types.swap_remove(0)))
     }
 
-    fn statement(&mut self, compiled: &Arc<Compiled>, part: PartId) -> Result<()> {
+    fn statement(&mut self, compiled: &Own, part: PartId) -> Result<()> {
         let parsed = &compiled.program().parts[part as usize];
         match &parsed.statement {
             Statement::GetDiagnostics(get) => return self.get_diagnostics(compiled, part, parsed, get),
@@ -437,7 +430,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
     }
 
     /// A statement whose rows, if it has some, are the client's.
-    fn run_part(&mut self, compiled: &Arc<Compiled>, part: PartId) -> Result<()> {
+    fn run_part(&mut self, compiled: &Own, part: PartId) -> Result<()> {
         self.ready(part, compiled, None)?;
         let plan = self.plans.plans[part as usize].as_mut().expect("planned above");
         self.host.run(plan, &self.locals)
@@ -446,7 +439,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
     /// SELECT INTO.
     fn take_row(
         &mut self,
-        compiled: &Arc<Compiled>,
+        compiled: &Own,
         parsed: &Parsed,
         variables: &[IntoVar],
         row: Option<Vec<Value<'static>>>,
@@ -466,7 +459,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
         Ok(())
     }
 
-    fn set(&mut self, compiled: &Arc<Compiled>, part: PartId, parsed: &Parsed, item: &SetItem) -> Result<()> {
+    fn set(&mut self, compiled: &Own, part: PartId, parsed: &Parsed, item: &SetItem) -> Result<()> {
         match item {
             SetItem::UserVar { name, value } => {
                 self.ready(part, compiled, Some([*value].into()))?;
@@ -487,23 +480,25 @@ impl<'h, H: Host> Interpreter<'h, H> {
 
     // --- calls ---
 
-    fn call(
-        &mut self,
-        compiled: &Arc<Compiled>,
-        part: PartId,
-        name: sql::ast::ObjectName,
-        args: &[ExprId],
-    ) -> Result<()> {
+    fn call(&mut self, compiled: &Own, part: PartId, name: sql::ast::ObjectName, args: &[ExprId]) -> Result<()> {
         let parsed = &compiled.program().parts[part as usize];
         self.host.may_call(parsed, name)?;
         // What is given is the caller's to compute.
         self.ready(part, compiled, Some(args.into()))?;
         let (values, types) = self.values(part)?;
-        let callee = self.host.enter(parsed, name)?;
-        let given = given(&callee, parsed, args, values, types);
-        let result =
-            given.and_then(|given| sync::stack::with_room(CALL_BYTES, || self.call_inside(compiled, given, &callee)));
+        let callee = self.host.find(parsed, name)?;
+        let given = given(&callee, parsed, args, values, types)?;
+        let inputs = self.inputs(compiled, &given, &callee)?;
+        self.host.enter(&callee)?;
+        // What the arguments have come to is the caller's to tell, whatever the procedure does.
+        let before = self.host.conditions().clone();
+        let result = sync::stack::with_room(CALL_BYTES, || self.call_inside(given, inputs, &callee));
         self.host.leave();
+        if !before.is_empty() && result.is_ok() {
+            let own = std::mem::take(self.host.conditions());
+            self.host.clear_conditions();
+            before.into_iter().chain(own).for_each(|c| self.host.add_condition(c));
+        }
         for (local, value, ty) in result? {
             let (tx, env) = self.host.parts();
             match local {
@@ -519,23 +514,32 @@ impl<'h, H: Host> Interpreter<'h, H> {
         Ok(())
     }
 
-    /// What goes back to the caller's variables.
-    fn call_inside(
-        &mut self,
-        compiled: &Arc<Compiled>,
-        given: Vec<Given>,
-        callee: &Arc<Compiled>,
-    ) -> Result<Vec<(Given, Value<'static>, DataType)>> {
+    /// The values of a call's parameters, as the caller's SQL mode has them; those of OUT are NULL. Errors as of columns.
+    fn inputs(&mut self, compiled: &Compiled, given: &[Given], callee: &Compiled) -> Result<Vec<Value<'static>>> {
         let mut inputs = Vec::with_capacity(given.len());
         for (i, argument) in given.iter().enumerate() {
             let (tx, env) = self.host.parts();
-            inputs.push(match argument {
-                _ if callee.program().locals[i].mode == ParameterMode::Out => None,
-                Given::Value(value, ty) => Some((value.clone(), *ty)),
-                Given::User(name) => Some(env.user_variable(name)),
-                Given::Local(n) => Some(read(tx, env, &self.locals[*n as usize], &compiled.columns[*n as usize])),
-            });
+            let (value, ty) = match argument {
+                _ if callee.program().locals[i].mode == ParameterMode::Out => {
+                    inputs.push(Value::Null);
+                    continue;
+                }
+                Given::Value(value, ty) => (value.clone(), *ty),
+                Given::User(name) => env.user_variable(name),
+                Given::Local(n) => read(tx, env, &self.locals[*n as usize], &compiled.columns[*n as usize]),
+            };
+            inputs.push(assign(tx, env, value, &ty, &callee.columns[i])?);
         }
+        Ok(inputs)
+    }
+
+    /// What goes back to the caller's variables.
+    fn call_inside(
+        &mut self,
+        given: Vec<Given>,
+        inputs: Vec<Value<'static>>,
+        callee: &Own,
+    ) -> Result<Vec<(Given, Value<'static>, DataType)>> {
         let Ended { locals, .. } = call(&mut *self.host, callee, inputs)?;
         let mut back = Vec::new();
         for (i, (argument, value)) in given.into_iter().zip(locals).enumerate() {
@@ -555,7 +559,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
         &mut found.expect("the parser has found its declaration").1
     }
 
-    fn open(&mut self, compiled: &Arc<Compiled>, number: u32) -> Result<()> {
+    fn open(&mut self, compiled: &Own, number: u32) -> Result<()> {
         self.host.clear_conditions();
         if self.cursor(number).is_some() {
             return Err(err!(ER_SP_CURSOR_ALREADY_OPEN));
@@ -571,7 +575,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
         Ok(())
     }
 
-    fn fetch(&mut self, compiled: &Arc<Compiled>, number: u32, into: &[LocalId]) -> Result<()> {
+    fn fetch(&mut self, compiled: &Own, number: u32, into: &[LocalId]) -> Result<()> {
         self.host.clear_conditions();
         let Some(open) = self.cursor(number) else { return Err(err!(ER_SP_CURSOR_NOT_OPEN)) };
         if open.types.len() != into.len() {
@@ -599,7 +603,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
 
     // --- diagnostics ---
 
-    fn signal(&mut self, compiled: &Arc<Compiled>, part: PartId, signal: &Signal) -> Result<()> {
+    fn signal(&mut self, compiled: &Own, part: PartId, signal: &Signal) -> Result<()> {
         if signal.resignal && self.active.is_empty() {
             return Err(err!(ER_RESIGNAL_WITHOUT_ACTIVE_HANDLER));
         }
@@ -622,8 +626,10 @@ impl<'h, H: Host> Interpreter<'h, H> {
             (Some(wanted), ..) => Condition::signalled(wanted),
             (None, _, None) => return Err(err!(ER_RESIGNAL_WITHOUT_ACTIVE_HANDLER)),
         };
+        let lenient = !SqlMode(self.host.parts().1.sql_mode()).is_strict();
+        let mut told = Vec::new();
         for (((item, _), value), ty) in signal.items.iter().zip(&values).zip(&types) {
-            condition.set(*item, value, ty)?;
+            told.extend(condition.set(*item, value, ty, lenient)?);
         }
         match (signal.resignal, handled) {
             (true, Some(handled)) => *self.host.conditions() = handled.conditions.clone(),
@@ -637,17 +643,12 @@ impl<'h, H: Host> Interpreter<'h, H> {
                 conditions.remove(at);
             }
         }
+        told.into_iter().for_each(|e| self.host.add_condition(Condition::new("Warning", e.code, e.message)));
         self.host.add_condition(condition.clone());
         if condition.is_error() { Err(condition.error()) } else { Ok(()) }
     }
 
-    fn get_diagnostics(
-        &mut self,
-        compiled: &Arc<Compiled>,
-        part: PartId,
-        parsed: &Parsed,
-        get: &GetDiagnostics,
-    ) -> Result<()> {
+    fn get_diagnostics(&mut self, compiled: &Own, part: PartId, parsed: &Parsed, get: &GetDiagnostics) -> Result<()> {
         let conditions = match (get.stacked, self.active.last()) {
             (true, Some(active)) => active.conditions.clone(),
             (true, None) => return Err(err!(ER_GET_STACKED_DA_WITHOUT_ACTIVE_HANDLER)),
@@ -714,18 +715,10 @@ fn given(
     Ok(given)
 }
 
-/// Runs a routine with values for its parameters; those of OUT have none.
-fn call<H: Host>(
-    host: &mut H,
-    callee: &Arc<Compiled>,
-    inputs: Vec<Option<(Value<'static>, DataType)>>,
-) -> Result<Ended> {
+/// Runs a routine with values for its parameters.
+fn call<H: Host>(host: &mut H, callee: &Own, inputs: Vec<Value<'static>>) -> Result<Ended> {
     let mut interpreter = Interpreter::new(host, callee);
-    for (i, input) in inputs.into_iter().enumerate() {
-        if let Some((value, ty)) = input {
-            interpreter.give(i, value, &ty)?;
-        }
-    }
+    interpreter.begin_with(inputs);
     interpreter.run()
 }
 

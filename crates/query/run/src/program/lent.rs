@@ -6,10 +6,10 @@
 //!   end       the session takes them back; plans of sub-statements stay here for the next statement
 //! ```
 
-use super::{Compiled, Plans};
+use super::{Compiled, Own, Plans};
 use crate::{PlainReads, Prepared};
-use catalog::{RoutineKind, Version};
-use plan::TableUse;
+use catalog::{Routine, RoutineKind, Version};
+use plan::routine::Closure;
 use std::sync::Arc;
 use types::codes::*;
 use types::{Result, SqlError};
@@ -25,28 +25,38 @@ pub trait Rights: Send + std::any::Any {
     fn may_call(&mut self, schema: &str, kind: RoutineKind, name: &str) -> Result<()>;
     /// A routine begins: its definer's rights are at hand, unless it is SQL SECURITY INVOKER. CURRENT_USER(), where that changes.
     /// `table`: of a trigger; `caller`: of a call in a view, its definer. Errors 1142, 1370, 1449.
-    fn enter(&mut self, routine: &Arc<Compiled>, table: Option<&str>, caller: Option<&str>) -> Result<Option<String>>;
+    fn enter(&mut self, routine: &Own, table: Option<&str>, caller: Option<&str>) -> Result<Option<String>>;
     /// May the trigger read and set the columns that it names? Errors 1143.
     fn may_touch(&mut self, schema: &str, table: &str, trigger: &Compiled) -> Result<()>;
     fn leave(&mut self);
 }
 
-/// What a routine has changed of the session's, as it was; `None`: it has not.
-#[derive(Clone, Debug, Default)]
+/// What a routine changes of the session's, as it was; `None`: it has not.
+#[derive(Clone, Debug)]
 pub struct Surroundings {
     pub database: Option<Option<String>>,
-    pub sql_mode: Option<u64>,
+    pub sql_mode: u64,
     /// `collation_connection`
-    pub collation: Option<types::CollationId>,
+    pub collation: types::CollationId,
     /// CURRENT_USER(): the definer.
     pub user: Option<String>,
 }
 
+/// A dictionary whose users the session counts, as it does those of a routine: see [`Own`].
+pub(crate) struct Dictionary {
+    pub version: Arc<Version>,
+}
+
+/// Routines that a session keeps at hand.
+const OWNED_MAX: usize = 256;
+
 /// Kept by a session from statement to statement.
 #[derive(Default)]
 pub struct Lent {
-    /// The dictionary that the statement's tables are pinned in; `None` between statements.
-    version: Option<Arc<Version>>,
+    /// The dictionary that the statement's tables are pinned in, or that of the statement before.
+    version: Option<Arc<Dictionary>>,
+    /// Routines that were called.
+    owned: Vec<Own>,
     rights: Option<Box<dyn Rights>>,
     /// `stored_program_cache`
     plans_max: usize,
@@ -55,7 +65,7 @@ pub struct Lent {
     /// Those of sub-statements that no routine uses at the moment; that which was used longest ago comes first.
     plans: Vec<Plans<SubPlan>>,
     /// The routines that run, the innermost last.
-    pub(crate) running: Vec<Arc<Compiled>>,
+    pub(crate) running: Vec<Own>,
     /// Tables of the statements that wait for them, by id, the innermost last.
     pub(crate) used: Vec<Arc<[u64]>>,
     /// Tables that the outermost statement has pinned, by id.
@@ -74,16 +84,43 @@ impl Lent {
         lent.ok_or_else(|| expr::error::unsupported("stored functions and triggers here"))
     }
 
-    pub(crate) fn version(&self) -> Result<Arc<Version>> {
-        self.version.clone().ok_or_else(|| expr::error::unsupported("stored functions and triggers here"))
+    pub(crate) fn dictionary(&self) -> Result<Arc<Dictionary>> {
+        let lent = self.version.clone().filter(|_| self.rights.is_some());
+        lent.ok_or_else(|| expr::error::unsupported("stored functions and triggers here"))
+    }
+
+    /// The session's hold on a routine. Errors: those of its text.
+    pub fn own(&mut self, routine: &Routine) -> Result<Own> {
+        if let Some(made) = Compiled::made(routine)
+            && let Some(own) = self.owned.iter().rfind(|own| own.is(made))
+        {
+            return Ok(own.clone());
+        }
+        if self.owned.len() >= OWNED_MAX {
+            self.owned.remove(0);
+        }
+        let own = Own::new(Compiled::of(routine)?);
+        self.owned.push(own.clone());
+        Ok(own)
+    }
+
+    /// The rights, for whoever has lent them.
+    pub fn lent_rights(&mut self) -> Option<&mut dyn std::any::Any> {
+        let rights: &mut dyn std::any::Any = self.rights.as_deref_mut()?;
+        Some(rights)
+    }
+
+    /// How many routines run up to the innermost function or trigger, itself among them.
+    pub fn innermost(&self) -> usize {
+        self.running.iter().rposition(|r| r.routine.kind != RoutineKind::Procedure).map_or(0, |at| at + 1)
     }
 
     pub(crate) fn rights(&mut self) -> Result<&mut Box<dyn Rights>> {
         self.rights.as_mut().ok_or_else(|| SqlError::new(ER_UNKNOWN_ERROR, "no rights were lent"))
     }
 
-    pub(crate) fn take_plans(&mut self, compiled: &Arc<Compiled>) -> Plans<SubPlan> {
-        match self.plans.iter().rposition(|p| Arc::ptr_eq(&p.compiled, compiled)) {
+    pub(crate) fn take_plans(&mut self, compiled: &Own) -> Plans<SubPlan> {
+        match self.plans.iter().rposition(|p| p.compiled.is(compiled)) {
             Some(at) => self.plans.remove(at),
             None => Plans::new(compiled),
         }
@@ -99,16 +136,20 @@ impl Lent {
     /// What was planned under other settings is planned anew.
     pub fn forget_plans(&mut self) {
         self.plans.clear();
+        self.owned.clear();
         self.closures = Closures::default();
     }
 
     /// A statement begins that calls routines. `generation`: of the session's temporary tables.
-    pub fn begin(&mut self, version: Arc<Version>, rights: Box<dyn Rights>, plans_max: usize, generation: u64) {
+    pub fn begin(&mut self, version: &Arc<Version>, rights: Box<dyn Rights>, plans_max: usize, generation: u64) {
         if self.generation != generation {
             self.forget_plans();
             self.generation = generation;
         }
-        (self.version, self.rights, self.plans_max) = (Some(version), Some(rights), plans_max);
+        if !self.version.as_ref().is_some_and(|lent| Arc::ptr_eq(&lent.version, version)) {
+            self.version = Some(Arc::new(Dictionary { version: Arc::clone(version) }));
+        }
+        (self.rights, self.plans_max) = (Some(rights), plans_max);
     }
 
     /// The statement is over, also where a panic has ended it.
@@ -116,19 +157,19 @@ impl Lent {
         self.running.clear();
         self.used.clear();
         self.closures.abandon();
-        (self.version, self.reads) = (None, None);
+        self.reads = None;
         self.rights.take()
     }
 }
 
-/// The tables of routines and of all that they call.
+/// What routines and all that they call use.
 #[derive(Default)]
 pub(crate) struct Closures {
     /// What the known ones hold for.
     version: Option<Arc<Version>>,
-    known: Vec<(Arc<Compiled>, Arc<[TableUse]>)>,
+    known: Vec<(Own, Closure)>,
     /// Those that are being looked at.
-    pub open: Vec<Arc<Compiled>>,
+    pub open: Vec<Own>,
     /// A routine calls itself: what was found below is not all.
     pub is_cut: bool,
 }
@@ -143,22 +184,22 @@ impl Closures {
         self.is_cut = false;
     }
 
-    pub fn find(&mut self, version: &Arc<Version>, routine: &Arc<Compiled>) -> Option<Arc<[TableUse]>> {
+    pub fn find(&mut self, version: &Arc<Version>, routine: &Own) -> Option<Closure> {
         if !self.version.as_ref().is_some_and(|v| Arc::ptr_eq(v, version)) {
             self.known.clear();
             self.version = Some(Arc::clone(version));
         }
-        let found = self.known.iter().find(|(r, _)| Arc::ptr_eq(r, routine));
-        found.map(|(_, tables)| Arc::clone(tables))
+        let found = self.known.iter().find(|(r, _)| r.is(routine));
+        found.map(|(_, closure)| closure.clone())
     }
 
-    pub fn keep(&mut self, routine: &Arc<Compiled>, tables: &Arc<[TableUse]>) {
+    pub fn keep(&mut self, routine: &Own, closure: &Closure) {
         if self.is_cut && !self.open.is_empty() {
             return;
         }
         self.is_cut = false;
         if self.known.len() < CLOSURES_MAX {
-            self.known.push((Arc::clone(routine), Arc::clone(tables)));
+            self.known.push((routine.clone(), closure.clone()));
         }
     }
 }

@@ -19,7 +19,7 @@ pub mod lent;
 pub(crate) mod trigger;
 mod values;
 
-pub use compile::{Compiled, RoutineName, RowColumn, columns_of, trigger_columns, variable};
+pub use compile::{Compiled, Own, RoutineName, RowColumn, columns_of, trigger_columns, variable};
 pub use diagnostics::{Condition, ConditionItems};
 pub(crate) use function::evaluate;
 pub use interpreter::{Interpreter, Plans, run_statement};
@@ -64,11 +64,13 @@ pub trait Host {
     fn obey(&mut self, part: &Parsed, given: Option<(Value<'static>, DataType)>) -> Result<()>;
     /// May the procedure be called, if there is one? Asked before arguments are looked at. Error 1370.
     fn may_call(&mut self, part: &Parsed, name: ObjectName) -> Result<()>;
-    /// Looks a procedure up and makes its surroundings the session's: schema, SQL mode, rights. Errors 1305, 1449, 1456.
-    fn enter(&mut self, part: &Parsed, name: ObjectName) -> Result<Arc<Compiled>>;
+    /// Looks a procedure up. Errors 1205, 1305, 1312, and those of what is forbidden where it is called.
+    fn find(&mut self, part: &Parsed, name: ObjectName) -> Result<Own>;
+    /// Makes a procedure's surroundings the session's: schema, SQL mode, rights. Errors 1449, 1456.
+    fn enter(&mut self, compiled: &Own) -> Result<()>;
     /// Makes those of the caller the session's again.
     fn leave(&mut self);
-    fn take_plans(&mut self, compiled: &Arc<Compiled>) -> Plans<Self::Plan>;
+    fn take_plans(&mut self, compiled: &Own) -> Plans<Self::Plan>;
     fn keep_plans(&mut self, plans: Plans<Self::Plan>);
     /// A statement that is no part of diagnostics begins: conditions of the one before are gone.
     fn clear_conditions(&mut self);

@@ -1,8 +1,8 @@
 //! Triggers at the rows of a statement.
 
-use super::Compiled;
-use super::function::{enter, inside, leave};
+use super::function::{Transactions, enter, inside, leave};
 use super::interpreter::Ended;
+use super::{Compiled, Own, RowColumn};
 use crate::{Run, long};
 use catalog::{Table, Trigger, TriggerEvent};
 use sql::ast::{LocalId, RowImage};
@@ -15,9 +15,11 @@ const FIRE_BYTES: usize = 96 << 10;
 /// The triggers of a table that a statement fires, by event, those before the row's change first.
 #[derive(Default)]
 pub struct Triggers {
-    insert: [Vec<Arc<Compiled>>; 2],
-    update: [Vec<Arc<Compiled>>; 2],
-    delete: [Vec<Arc<Compiled>>; 2],
+    insert: [Vec<Own>; 2],
+    update: [Vec<Own>; 2],
+    delete: [Vec<Own>; 2],
+    /// Do those before an insertion, or an update, read generated columns of the new row?
+    show_generated: [bool; 2],
 }
 
 impl Triggers {
@@ -28,12 +30,16 @@ impl Triggers {
         }
         let mut triggers = Triggers::default();
         for trigger in planned {
-            triggers.add(trigger, Compiled::of_trigger(table, trigger).expect("compiled as it was planned"));
+            triggers.add(trigger, Own::new(Compiled::of_trigger(table, trigger).expect("compiled as it was planned")));
         }
+        let shows =
+            |c: &RowColumn| c.is_read && c.image == RowImage::New && table.columns[c.column].generated.is_some();
+        let show = |all: &[Own]| all.iter().any(|t| t.row_columns.iter().any(shows));
+        triggers.show_generated = [show(&triggers.insert[0]), show(&triggers.update[0])];
         Some(Box::new(triggers))
     }
 
-    fn add(&mut self, trigger: &Trigger, compiled: Arc<Compiled>) {
+    fn add(&mut self, trigger: &Trigger, compiled: Own) {
         let (before, after) = match trigger.event {
             TriggerEvent::Insert => (0, &mut self.insert),
             TriggerEvent::Update => (0, &mut self.update),
@@ -42,7 +48,11 @@ impl Triggers {
         after[before + usize::from(!trigger.before)].push(compiled);
     }
 
-    pub fn of(&self, event: TriggerEvent, before: bool) -> &[Arc<Compiled>] {
+    pub fn shows_generated(&self, event: TriggerEvent) -> bool {
+        self.show_generated[usize::from(event == TriggerEvent::Update)]
+    }
+
+    pub fn of(&self, event: TriggerEvent, before: bool) -> &[Own] {
         let triggers = match event {
             TriggerEvent::Insert => &self.insert,
             TriggerEvent::Update => &self.update,
@@ -83,7 +93,7 @@ impl NewRow<'_> {
 
 /// Fires triggers one after another. Errors: theirs; 1442, 1449, 1142 for TRIGGER.
 pub fn fire(
-    triggers: &[Arc<Compiled>],
+    triggers: &[Own],
     table: &Table,
     old: Option<&[u8]>,
     mut new: Option<&mut NewRow<'_>>,
@@ -109,13 +119,16 @@ pub fn fire(
     Ok(())
 }
 
-fn run_one(compiled: &Arc<Compiled>, table: &Table, locals: Vec<Value<'static>>, run: &Run<'_>) -> Result<Ended> {
+fn run_one(compiled: &Own, table: &Table, locals: Vec<Value<'static>>, run: &Run<'_>) -> Result<Ended> {
     let _outside = run.outside();
     let (mut tx, mut env) = (run.tx.borrow_mut(), run.env.borrow_mut());
     let before = enter(&mut **env, compiled, Some(&table.name), None)?;
-    let result = inside(&mut tx, &mut **env, compiled, |interpreter| {
+    let mut beside = run.beside.take();
+    let both = Transactions { own: &mut tx, beside: beside.as_deref_mut() };
+    let result = inside(both, &mut **env, compiled, |interpreter| {
         interpreter.begin_with(locals);
     });
+    run.beside.set(beside);
     // Of one that has come to its end nothing is told.
     leave(&mut **env, before, result.is_err());
     result

@@ -491,6 +491,8 @@ impl Parser<'_> {
             }
             S::CreateTable(create) if create.temporary => None,
             S::DropTable { temporary: true, .. } => None,
+            // They fail where they are run.
+            S::Xa(xa) if !matches!(xa, Xa::Recover { .. }) => None,
             S::Savepoint(_) | S::RollbackTo(_) | S::ReleaseSavepoint(_) => None,
             S::Reset(_) => Some(Forbidden::Reset),
             S::Flush(_) => Some(Forbidden::Flush),
