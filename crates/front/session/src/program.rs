@@ -140,7 +140,7 @@ impl Session {
     }
 
     /// Runs as the routine's definer, who must be allowed to call it, with its default roles; the caller's rights and name.
-    fn become_definer(&mut self, compiled: &Compiled) -> Result<(Access, String)> {
+    fn become_definer(&mut self, compiled: &Own) -> Result<(Access, String)> {
         let name = &compiled.routine;
         let definer = self.rights().take_calling(&compiled.definer, (&name.schema, name.kind, &name.name))?;
         let caller = self.access.replace(definer).expect("statements come after the login");
