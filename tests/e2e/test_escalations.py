@@ -561,13 +561,27 @@ def test_a_routine_sees_and_ends_what_its_definer_may(server, links):
                 "CREATE DEFINER = author PROCEDURE esc.lists() SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE user <> 'author'",
                 on=root)
     try:
+        harness.run("GRANT TRIGGER, INSERT, CREATE ROUTINE, ALTER ROUTINE ON esc.* TO author", "GRANT INSERT ON esc.open TO caller", "CREATE TABLE esc.seen (user VARCHAR(99))",
+                    "CREATE DEFINER = author TRIGGER esc.looks BEFORE INSERT ON esc.open FOR EACH ROW INSERT INTO esc.seen SELECT user FROM information_schema.PROCESSLIST",
+                    "CREATE DEFINER = author FUNCTION esc.others() RETURNS INT READS SQL DATA RETURN (SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE user <> 'author')",
+                    "CREATE DEFINER = author FUNCTION esc.tables() RETURNS INT READS SQL DATA RETURN (SELECT COUNT(*) FROM information_schema.TABLES WHERE table_schema = 'esc2')",
+                    on=root)
         caller, other = server.connect(user="caller"), server.connect(user="caller")
+        author = server.connect(user="author")
+        for link in (root, caller):
+            harness.run("INSERT INTO esc.open VALUES (1000, 1)", on=link)
+            harness.run("DELETE FROM esc.open WHERE id = 1000", on=root)
+            assert harness.rows(root, "SELECT DISTINCT user FROM esc.seen") == (("author",),)
+            assert harness.rows(link, "SELECT esc.others(), esc.tables(), esc.others()") == ((0, 0, 0),)
+        # The caller's own eyes are back.
+        assert harness.rows(root, "SELECT esc.others(), COUNT(*) > 3 FROM information_schema.PROCESSLIST") == ((0, 1),)
+        author.close()
         harness.run(f"CREATE DEFINER = author PROCEDURE esc.ends() KILL QUERY {other.thread_id()}", on=root)
         assert harness.value(root, "CALL esc.lists()") == 0
         assert harness.value(caller, "CALL esc.lists()") == 0
         assert outcome(caller, "CALL esc.ends()") == 1095
     finally:
-        harness.run("DROP PROCEDURE esc.lists", "DROP PROCEDURE esc.ends", "DROP USER author, caller", on=root)
+        harness.run("DROP TRIGGER esc.looks", "DROP TABLE esc.seen", "DROP FUNCTION esc.others", "DROP FUNCTION esc.tables", "DROP PROCEDURE esc.lists", "DROP PROCEDURE esc.ends", "DROP USER author, caller", on=root)
 
 
 def test_the_grant_option_goes_with_that_of_everything(server, links):

@@ -5,6 +5,7 @@ use crate::command::Session;
 use crate::rights::{Rights, is_named, may_execute};
 use crate::state::State;
 use crate::variables::{VarId, id};
+use crate::viewer::viewer_of;
 use accounts::{Access, Privileges};
 use catalog::RoutineKind;
 use run::Prepared;
@@ -196,6 +197,7 @@ impl State {
         self.set_surroundings(new.sql_mode, new.collation);
         if let Some(user) = new.user {
             before.user = Some(std::mem::replace(&mut self.current_user, user));
+            self.look_as_definer();
         }
         self.lent().surrounded.push(before);
         #[cfg(debug_assertions)]
@@ -214,8 +216,28 @@ impl State {
         self.restore_options(left);
         if let Some(user) = before.user {
             self.current_user = user;
+            self.look_as_caller(left);
         }
         true
+    }
+
+    /// Where the statement reads virtual tables, they are from now on what the definer sees of them whose rights are in force.
+    fn look_as_definer(&mut self) {
+        let depth = self.lent().surrounded.len();
+        let Some(mut context) = self.inspect.take() else { return };
+        if let Ok(rights) = LentRights::of(self) {
+            let access = rights.access();
+            let definer = viewer_of(&rights.server, access, &access.account().name.user, Vec::new());
+            context.callers.push((depth, std::mem::replace(&mut context.viewer, definer)));
+        }
+        self.inspect = Some(context);
+    }
+
+    fn look_as_caller(&mut self, depth: usize) {
+        let Some(context) = &mut self.inspect else { return };
+        if let Some((_, caller)) = context.callers.pop_if(|(of, _)| *of == depth) {
+            context.viewer = caller;
+        }
     }
 
     pub(crate) fn exchange_all_conditions(&mut self, others: Conditions) -> Conditions {

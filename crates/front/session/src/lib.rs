@@ -87,6 +87,7 @@ mod trigger;
 mod users;
 pub mod variables;
 mod view;
+mod viewer;
 mod xa;
 mod xids;
 

@@ -1,6 +1,5 @@
 //! SHOW, DESCRIBE and EXPLAIN: rows from crate `inspect`, filtered by LIKE or WHERE, to the client.
 
-use crate::authority::SYSTEM_USER;
 use crate::buffer_pool;
 use crate::com::COM;
 use crate::command::{Done, Session};
@@ -11,7 +10,8 @@ use crate::run::{lexer_mode, parse_error, pins_of};
 use crate::sink::WireSink;
 use crate::tls::own_status;
 use crate::variables::{VarId, id};
-use accounts::{AccountName, HashForm, Privileges};
+use crate::viewer::viewer_of;
+use accounts::{AccountName, HashForm};
 use catalog::RoutineKind;
 use catalog::Version;
 use expr::Env;
@@ -48,12 +48,6 @@ impl Session {
     /// What virtual tables may see of this session.
     pub(crate) fn inspect_context(&self) -> inspect::Context {
         let access = self.access();
-        let mut accounts = self.server.accounts.access(access.account().name.clone(), "");
-        accounts.set_roles(access.active_roles().to_vec(), Vec::new());
-        let accounts = Arc::new(accounts);
-        let (of_columns, of_views, of_routines) = (Arc::clone(&accounts), Arc::clone(&accounts), Arc::clone(&accounts));
-        let of_triggers = Arc::clone(&accounts);
-        let temporary = self.temporary.names();
         inspect::Context {
             version: self.temporary.over(self.catalog.peek()),
             engine: Arc::clone(&self.server.engine),
@@ -75,46 +69,8 @@ impl Session {
             own_counts: self.own_counts(),
             database: self.state.database.clone(),
             slot: self.tx.slot(),
-            user: self.acting_user().to_string(),
-            sees_all_processes: access.global().has(Privileges::PROCESS),
-            column_privileges: Box::new(move |schema, table, column| {
-                let has = match is_computed(schema) {
-                    true if schema == "information_schema" => Privileges::SELECT,
-                    true => COLUMN_PRIVILEGES,
-                    false => of_columns.column(schema, table, column) & COLUMN_PRIVILEGES,
-                };
-                has.names().collect::<Vec<_>>().join(",").to_ascii_lowercase()
-            }),
-            sees_failed_logins: access.global().has(Privileges::PROCESS) || access.has_dynamic("CONNECTION_ADMIN"),
-            visible: Box::new(move |schema, table| match table {
-                "" => accounts.lists_schema(schema),
-                // A plugin's, as in MySQL on no list.
-                "CONNECTION_CONTROL_FAILED_LOGIN_ATTEMPTS" if schema == "information_schema" => false,
-                table => {
-                    temporary.iter().any(|(s, t)| s == schema && t == table) || accounts.lists_table(schema, table)
-                }
-            }),
-            shows_views: Box::new(move |schema, view| {
-                of_views.table(schema, view).has(Privileges::SHOW_VIEW)
-                    && of_views.table_or_columns(schema, view).has(Privileges::SELECT)
-            }),
-            shows_triggers: Box::new(move |schema, table| of_triggers.table(schema, table).has(Privileges::TRIGGER)),
-            shows_routines: access.has_dynamic("SHOW_ROUTINE") || access.global().has(Privileges::SELECT),
-            sees_routines: Box::new(move |schema, kind, name| {
-                let held = of_routines.routine(schema, kind == RoutineKind::Function, name);
-                let any = [Privileges::EXECUTE, Privileges::CREATE_ROUTINE, Privileges::ALTER_ROUTINE];
-                any.into_iter().any(|p| held.has(p))
-            }),
-            rights: inspect::Rights {
-                directory: self.server.accounts.directory(),
-                account: access.account().name.clone(),
-                active_roles: access.active_roles().to_vec(),
-                mandatory_roles: self.mandatory_roles(),
-                sees_all: access.schema("mysql").has(Privileges::SELECT),
-                sees_users: access.schema("mysql").has(Privileges::UPDATE),
-                makes_users: access.global().has(Privileges::CREATE_USER),
-                is_system: access.has_dynamic(SYSTEM_USER),
-            },
+            viewer: viewer_of(&self.server, access, self.acting_user(), self.temporary.names()),
+            callers: Vec::new(),
         }
     }
 
@@ -476,15 +432,6 @@ impl Session {
         out.end_rows(status, warnings).map_err(|_| crate::sink::gone())?;
         Ok(Done::Answered)
     }
-}
-
-/// What information_schema.COLUMNS tells of a column.
-const COLUMN_PRIVILEGES: Privileges =
-    Privileges(Privileges::SELECT.0 | Privileges::INSERT.0 | Privileges::UPDATE.0 | Privileges::REFERENCES.0);
-
-/// A schema of the server's own, whose tables filter by themselves.
-fn is_computed(schema: &str) -> bool {
-    ["information_schema", "performance_schema", "sys"].iter().any(|name| schema.eq_ignore_ascii_case(name))
 }
 
 fn keep_like(rows: &mut Rows, pattern: &[u8]) {

@@ -253,7 +253,7 @@ impl Computed {
             let all = if found.is_none() { Some(schema.tables.values()) } else { None };
             let tables = found.into_iter().flatten().chain(all.into_iter().flatten());
             let admitted = move |t: &&Arc<Table>| of(&self.names).all(|s| s.admits(&t.name));
-            tables.filter(admitted).filter(|t| (cx.visible)(&schema.name, &t.name))
+            tables.filter(admitted).filter(|t| (cx.viewer.visible)(&schema.name, &t.name))
         })
     }
 }

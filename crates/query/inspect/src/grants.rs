@@ -57,7 +57,7 @@ fn grantable(privileges: Privileges) -> Value<'static> {
 }
 
 pub(crate) fn user_privileges(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for account in cx.rights.seen() {
+    for account in cx.viewer.rights.seen() {
         let mut row = |name: Value<'static>, grantable| out.push(vec![grantee(account), word("def"), name, grantable]);
         for name in privilege_types(account.global) {
             row(word(name), grantable(account.global));
@@ -70,7 +70,7 @@ pub(crate) fn user_privileges(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
 }
 
 pub(crate) fn schema_privileges(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for account in cx.rights.seen() {
+    for account in cx.viewer.rights.seen() {
         for grant in &account.schemas {
             out.extend(privilege_types(grant.privileges).into_iter().map(|name| {
                 vec![grantee(account), word("def"), text(&grant.schema), word(name), grantable(grant.privileges)]
@@ -81,7 +81,7 @@ pub(crate) fn schema_privileges(cx: &Context, out: &mut Vec<Row>) -> Result<()> 
 }
 
 pub(crate) fn table_privileges(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for account in cx.rights.seen() {
+    for account in cx.viewer.rights.seen() {
         // A grant on columns alone is none on the table.
         for grant in account.tables.iter().filter(|g| !g.privileges.is_empty()) {
             let only_grants = grant.privileges == Privileges::GRANT_OPTION && !grant.columns.is_empty();
@@ -96,7 +96,7 @@ pub(crate) fn table_privileges(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
 }
 
 pub(crate) fn column_privileges(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for account in cx.rights.seen() {
+    for account in cx.viewer.rights.seen() {
         for grant in &account.tables {
             let every = grant.columns.values().fold(Privileges::NONE, |all, p| all | *p);
             for (name, one) in every.each() {
@@ -112,7 +112,7 @@ pub(crate) fn column_privileges(cx: &Context, out: &mut Vec<Row>) -> Result<()> 
 }
 
 pub(crate) fn user_attributes(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    let rights = &cx.rights;
+    let rights = &cx.viewer.rights;
     let all = rights.sees_all || rights.sees_users;
     let others = |a: &Account| rights.makes_users && (rights.is_system || !a.dynamic.contains_key("SYSTEM_USER"));
     for account in rights.directory.accounts().filter(|a| all || a.name == rights.account || others(a)) {
@@ -141,7 +141,7 @@ fn applicable(rights: &Rights) -> Vec<(AccountName, AccountName, bool)> {
 }
 
 fn role_rows(cx: &Context, keep: impl Fn(bool) -> bool, out: &mut Vec<Row>) {
-    let rights = &cx.rights;
+    let rights = &cx.viewer.rights;
     for (holder, role, admin) in applicable(rights).into_iter().filter(|(_, _, admin)| keep(*admin)) {
         let mut row = vec![text(&rights.account.user), text(&rights.account.host)];
         row.extend([text(holder.user), text(holder.host), text(&role.user), text(&role.host), yes_no(admin)]);
@@ -161,7 +161,7 @@ pub(crate) fn administrable_roles(cx: &Context, out: &mut Vec<Row>) -> Result<()
 }
 
 pub(crate) fn enabled_roles(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    let rights = &cx.rights;
+    let rights = &cx.viewer.rights;
     out.extend(rights.enabled().iter().map(|role| {
         let mandatory = rights.mandatory_roles.contains(role);
         vec![text(&role.user), text(&role.host), yes_no(rights.is_default(role)), yes_no(mandatory)]
@@ -183,7 +183,7 @@ fn role_grant_start(account: &Account, grant: &TableGrant) -> Row {
 }
 
 pub(crate) fn role_table_grants(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for (account, grant) in role_grants(&cx.rights) {
+    for (account, grant) in role_grants(&cx.viewer.rights) {
         let mut row = role_grant_start(account, grant);
         row.extend([table_set(grant.privileges), grantable(grant.privileges)]);
         out.push(row);
@@ -192,7 +192,7 @@ pub(crate) fn role_table_grants(cx: &Context, out: &mut Vec<Row>) -> Result<()> 
 }
 
 pub(crate) fn role_column_grants(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for (account, grant) in role_grants(&cx.rights) {
+    for (account, grant) in role_grants(&cx.viewer.rights) {
         for (column, on) in &grant.columns {
             let mut row = role_grant_start(account, grant);
             row.extend([text(column), column_set(*on), grantable(grant.privileges)]);

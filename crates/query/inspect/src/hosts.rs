@@ -61,7 +61,7 @@ pub(crate) fn failed_login_attempts(cx: &Context, out: &mut Vec<Row>) -> Result<
     let Some(failed) = cx.source.failed_logins() else {
         return Err(err!(ER_UNKNOWN_TABLE, "CONNECTION_CONTROL_FAILED_LOGIN_ATTEMPTS", "information_schema"));
     };
-    if cx.sees_failed_logins {
+    if cx.viewer.sees_failed_logins {
         out.extend(failed.into_iter().map(|(name, count)| vec![text(name), uint(count)]));
     }
     Ok(())

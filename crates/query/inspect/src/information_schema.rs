@@ -230,7 +230,7 @@ fn columns_extensions(cx: &Context, table: &Arc<Table>, out: &mut Vec<Row>) -> R
     }
     let t = table;
     let row = |c: &Column| vec![word("def"), text(&t.schema), text(&t.name), text(&c.name), Value::Null, Value::Null];
-    let known = |c: &&Column| !(cx.column_privileges)(&t.schema, &t.name, &c.name).is_empty();
+    let known = |c: &&Column| !(cx.viewer.column_privileges)(&t.schema, &t.name, &c.name).is_empty();
     out.extend(t.named_columns().filter(known).map(row));
     Ok(())
 }
@@ -326,7 +326,7 @@ fn columns(cx: &Context, table: &Arc<Table>, out: &mut Vec<Row>) -> Result<()> {
         return Ok(());
     }
     for (position, column) in table.columns.iter().enumerate().filter(|(_, c)| !c.hidden) {
-        let privileges = (cx.column_privileges)(&table.schema, &table.name, &column.name);
+        let privileges = (cx.viewer.column_privileges)(&table.schema, &table.name, &column.name);
         if privileges.is_empty() {
             continue;
         }
@@ -417,7 +417,7 @@ fn statistics(cx: &Context, table: &Arc<Table>, out: &mut Vec<Row>) -> Result<()
 fn column_statistics(cx: &Context, table: &Arc<Table>, out: &mut Vec<Row>) -> Result<()> {
     for column in &table.columns {
         let Some(histogram) = &column.histogram else { continue };
-        if (cx.column_privileges)(&table.schema, &table.name, &column.name).is_empty() {
+        if (cx.viewer.column_privileges)(&table.schema, &table.name, &column.name).is_empty() {
             continue;
         }
         let document = Value::from_json(&histogram.document());
@@ -439,7 +439,7 @@ fn key_column_usage(cx: &Context, table: &Arc<Table>, out: &mut Vec<Row>) -> Res
     };
     let seen = |column: usize| {
         let column = &table.columns[column];
-        !column.hidden && !(cx.column_privileges)(&table.schema, &table.name, &column.name).is_empty()
+        !column.hidden && !(cx.viewer.column_privileges)(&table.schema, &table.name, &column.name).is_empty()
     };
     for index in unique_keys(table) {
         for (seq, part) in index.parts.iter().enumerate().filter(|(_, p)| seen(p.column)) {
@@ -547,7 +547,7 @@ fn view_table_usage(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
         }
         for (schema, name) in view_check::tables_of(view) {
             let Some(read) = cx.version.table(&schema, &name) else { continue };
-            if (cx.visible)(&read.schema, &read.name) {
+            if (cx.viewer.visible)(&read.schema, &read.name) {
                 let row = |t: &Table| [word("def"), text(&t.schema), text(&t.name)];
                 out.push([row(view), row(read)].concat());
             }

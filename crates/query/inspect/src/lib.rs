@@ -203,25 +203,8 @@ pub type SessionVariables = Box<dyn Fn() -> Vec<(&'static str, String)> + Send>;
 /// Rows of the status that are the server's own, as the session sees them: TLS, and the buffer pool in words.
 pub type ServerStatus = Box<dyn Fn() -> Vec<(String, String)> + Send>;
 
-/// What a statement that reads virtual tables may see.
-pub struct Context {
-    pub version: Arc<Version>,
-    pub engine: Arc<Engine>,
-    pub source: Arc<dyn Source>,
-    /// The session's variables, sorted by name.
-    pub session_variables: SessionVariables,
-    /// The session's `default_storage_engine`.
-    pub default_storage_engine: String,
-    /// `version`
-    pub server_version: String,
-    pub server_status: ServerStatus,
-    /// Rows of SHOW SESSION STATUS that the server has none of.
-    pub own_status: Vec<(String, String)>,
-    /// What the session counts for itself, under the names of the status.
-    pub own_counts: HashMap<String, u64>,
-    pub database: Option<String>,
-    /// The slot of the session's transactions in the engine.
-    pub slot: u32,
+/// An account that looks at virtual tables: the session's, or the definer's of the routine that does.
+pub struct Viewer {
     /// The user part of the account; with `sees_all_processes` false only its own are shown.
     pub user: String,
     pub sees_all_processes: bool,
@@ -242,6 +225,30 @@ pub struct Context {
     pub rights: Rights,
 }
 
+/// What a statement that reads virtual tables may see.
+pub struct Context {
+    pub version: Arc<Version>,
+    pub engine: Arc<Engine>,
+    pub source: Arc<dyn Source>,
+    /// The session's variables, sorted by name.
+    pub session_variables: SessionVariables,
+    /// The session's `default_storage_engine`.
+    pub default_storage_engine: String,
+    /// `version`
+    pub server_version: String,
+    pub server_status: ServerStatus,
+    /// Rows of SHOW SESSION STATUS that the server has none of.
+    pub own_status: Vec<(String, String)>,
+    /// What the session counts for itself, under the names of the status.
+    pub own_counts: HashMap<String, u64>,
+    pub database: Option<String>,
+    /// The slot of the session's transactions in the engine.
+    pub slot: u32,
+    pub viewer: Viewer,
+    /// Who looks again when a routine ends that runs as its definer, with the depth of that.
+    pub callers: Vec<(usize, Viewer)>,
+}
+
 impl VirtualContext for Context {
     fn as_any(&self) -> &dyn std::any::Any {
         self
@@ -251,29 +258,29 @@ impl VirtualContext for Context {
 impl Context {
     /// Schemas that the session may see.
     pub(crate) fn schemas(&self) -> impl Iterator<Item = &Arc<Schema>> {
-        self.version.schemas.values().filter(|s| (self.visible)(&s.name, ""))
+        self.version.schemas.values().filter(|s| (self.viewer.visible)(&s.name, ""))
     }
 
     /// Is the text of a view the session's to read? It is for its definer, and for who has SHOW VIEW.
     pub(crate) fn shows_text(&self, schema: &str, name: &str, view: &catalog::View) -> bool {
-        let own = &self.rights.account;
-        view.definer == format!("{}@{}", own.user, own.host) || (self.shows_views)(schema, name)
+        let own = &self.viewer.rights.account;
+        view.definer == format!("{}@{}", own.user, own.host) || (self.viewer.shows_views)(schema, name)
     }
 
     /// May the session know of a routine?
     pub(crate) fn sees_routine(&self, routine: &catalog::Routine) -> bool {
-        self.shows_routine(routine) || (self.sees_routines)(&routine.schema, routine.kind, &routine.name)
+        self.shows_routine(routine) || (self.viewer.sees_routines)(&routine.schema, routine.kind, &routine.name)
     }
 
     /// Is its text the session's to read?
     pub(crate) fn shows_routine(&self, routine: &catalog::Routine) -> bool {
-        let own = &self.rights.account;
-        self.shows_routines || routine.definer == format!("{}@{}", own.user, own.host)
+        let own = &self.viewer.rights.account;
+        self.viewer.shows_routines || routine.definer == format!("{}@{}", own.user, own.host)
     }
 
     /// Tables that the session may see.
     pub(crate) fn tables<'s>(&'s self, schema: &'s Schema) -> impl Iterator<Item = &'s Arc<Table>> {
-        schema.tables.values().filter(|t| (self.visible)(&schema.name, &t.name))
+        schema.tables.values().filter(|t| (self.viewer.visible)(&schema.name, &t.name))
     }
 
     pub(crate) fn all_tables(&self) -> impl Iterator<Item = &Arc<Table>> {
@@ -282,7 +289,7 @@ impl Context {
 
     pub(crate) fn processes(&self) -> Vec<Process> {
         let mut list = self.source.processes();
-        list.retain(|p| self.sees_all_processes || p.user == self.user);
+        list.retain(|p| self.viewer.sees_all_processes || p.user == self.viewer.user);
         list.sort_by_key(|p| p.id);
         list
     }
@@ -317,7 +324,7 @@ impl Context {
 
     /// Error 1227 without the privilege PROCESS.
     pub(crate) fn check_process(&self) -> Result<()> {
-        match self.sees_all_processes {
+        match self.viewer.sees_all_processes {
             true => Ok(()),
             false => Err(err!(ER_SPECIFIC_ACCESS_DENIED_ERROR, "PROCESS")),
         }

@@ -109,7 +109,7 @@ fn granted(granted: &Granted) -> [Value<'static>; 2] {
 const LAST_OLD: u64 = Privileges::CREATE_TABLESPACE.0;
 
 fn user(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for a in cx.rights.directory.accounts() {
+    for a in cx.viewer.rights.directory.accounts() {
         let old = Privileges::GLOBAL.each().filter(|(_, one)| one.0 <= LAST_OLD);
         let mut row = vec![host(a), name(a)];
         row.extend(old.map(|(_, one)| yn(a.global.has(one))));
@@ -211,7 +211,7 @@ const OF_SCHEMAS: [Privileges; 19] = [
 ];
 
 fn db(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for a in cx.rights.directory.accounts() {
+    for a in cx.viewer.rights.directory.accounts() {
         for grant in &a.schemas {
             let mut row = vec![host(a), text(&grant.schema), name(a)];
             row.extend(OF_SCHEMAS.map(|one| yn(grant.privileges.has(one))));
@@ -227,7 +227,7 @@ fn procs_priv(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
         ("Alter Routine", Privileges::ALTER_ROUTINE),
         ("Grant", Privileges::GRANT_OPTION),
     ];
-    for a in cx.rights.directory.accounts() {
+    for a in cx.viewer.rights.directory.accounts() {
         for grant in &a.routines {
             let words = WORDS.iter().filter(|(_, one)| grant.privileges.has(*one)).map(|(word, _)| *word);
             let [grantor, at] = granted(&grant.granted);
@@ -247,7 +247,7 @@ fn procs_priv(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
 }
 
 fn tables_priv(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for a in cx.rights.directory.accounts() {
+    for a in cx.viewer.rights.directory.accounts() {
         for grant in &a.tables {
             let mut row = vec![host(a), text(&grant.schema), name(a), text(&grant.table)];
             let of_columns = grant.columns.values().fold(Privileges::NONE, |all, p| all | *p);
@@ -260,7 +260,7 @@ fn tables_priv(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
 }
 
 fn columns_priv(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for a in cx.rights.directory.accounts() {
+    for a in cx.viewer.rights.directory.accounts() {
         for grant in &a.tables {
             out.extend(grant.columns.iter().map(|(column, on)| {
                 let mut row = vec![host(a), text(&grant.schema), name(a), text(&grant.table)];
@@ -274,28 +274,28 @@ fn columns_priv(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
 }
 
 fn global_grants(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for a in cx.rights.directory.accounts() {
+    for a in cx.viewer.rights.directory.accounts() {
         out.extend(a.dynamic.iter().map(|(privilege, with)| vec![name(a), host(a), text(privilege), yn(*with)]));
     }
     Ok(())
 }
 
 fn role_edges(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for a in cx.rights.directory.accounts() {
+    for a in cx.viewer.rights.directory.accounts() {
         out.extend(a.roles.iter().map(|(r, admin)| vec![text(&r.host), text(&r.user), host(a), name(a), yn(*admin)]));
     }
     Ok(())
 }
 
 fn default_roles(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for a in cx.rights.directory.accounts() {
+    for a in cx.viewer.rights.directory.accounts() {
         out.extend(a.default_roles.iter().map(|r| vec![host(a), name(a), text(&r.host), text(&r.user)]));
     }
     Ok(())
 }
 
 fn proxies_priv(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for a in cx.rights.directory.accounts() {
+    for a in cx.viewer.rights.directory.accounts() {
         out.extend(a.proxies.iter().map(|(of, proxy)| {
             let with_grant = Value::Int(i64::from(proxy.with_grant));
             let mut row = vec![host(a), name(a), text(&of.host), text(&of.user), with_grant];
@@ -307,7 +307,7 @@ fn proxies_priv(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
 }
 
 fn password_history(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for a in cx.rights.directory.accounts() {
+    for a in cx.viewer.rights.directory.accounts() {
         out.extend(
             a.passwords
                 .iter()

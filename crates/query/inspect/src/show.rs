@@ -28,13 +28,13 @@ impl Rows {
 }
 
 fn schema<'c>(cx: &'c Context, name: &str) -> Result<&'c Arc<Schema>> {
-    let schema = cx.version.schema(name).filter(|s| (cx.visible)(&s.name, ""));
+    let schema = cx.version.schema(name).filter(|s| (cx.viewer.visible)(&s.name, ""));
     schema.ok_or_else(|| err!(ER_BAD_DB_ERROR, name))
 }
 
 fn table<'c>(cx: &'c Context, schema_name: &str, name: &str) -> Result<&'c Arc<Table>> {
     cx.version.schema(schema_name).ok_or_else(|| err!(ER_BAD_DB_ERROR, schema_name))?;
-    let table = cx.version.table(schema_name, name).filter(|t| (cx.visible)(&t.schema, &t.name));
+    let table = cx.version.table(schema_name, name).filter(|t| (cx.viewer.visible)(&t.schema, &t.name));
     table.ok_or_else(|| err!(ER_NO_SUCH_TABLE, schema_name, name))
 }
 
@@ -101,7 +101,7 @@ pub fn columns(cx: &Context, schema_name: &str, name: &str, full: bool) -> Resul
     }
     let mut rows = Vec::new();
     for (position, column) in table.columns.iter().enumerate().filter(|(_, c)| !c.hidden) {
-        let rights = (cx.column_privileges)(&table.schema, &table.name, &column.name);
+        let rights = (cx.viewer.column_privileges)(&table.schema, &table.name, &column.name);
         if rights.is_empty() {
             continue;
         }

@@ -33,7 +33,7 @@ fn moment(hundredths: u64) -> Value<'static> {
 
 /// Those of a table that the session may know of, in the order in which they fire, each with its place among its like.
 fn triggers_of<'t>(cx: &Context, table: &'t Table) -> Vec<(u64, &'t Arc<Trigger>)> {
-    if table.triggers.is_empty() || !(cx.shows_triggers)(&table.schema, &table.name) {
+    if table.triggers.is_empty() || !(cx.viewer.shows_triggers)(&table.schema, &table.name) {
         return Vec::new();
     }
     let mut all: Vec<_> = table.triggers.iter().map(|t| (0, t)).collect();
@@ -49,7 +49,7 @@ fn triggers_of<'t>(cx: &Context, table: &'t Table) -> Vec<(u64, &'t Arc<Trigger>
 /// SHOW CREATE TRIGGER. Errors 1227, 1360.
 pub fn show_create(cx: &Context, schema: &str, name: &str) -> Result<Rows> {
     let (table, trigger) = cx.version.trigger(schema, name).ok_or_else(|| err!(ER_TRG_DOES_NOT_EXIST))?;
-    if !(cx.shows_triggers)(&table.schema, &table.name) {
+    if !(cx.viewer.shows_triggers)(&table.schema, &table.name) {
         return Err(err!(ER_SPECIFIC_ACCESS_DENIED_ERROR, "TRIGGER"));
     }
     let created = DataType { decimals: 2, length: 22, ..DataType::new(TypeKind::Timestamp) };
