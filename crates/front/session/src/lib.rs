@@ -59,6 +59,7 @@ pub mod persist;
 mod prepared;
 mod process;
 mod program;
+mod quotes;
 mod receipt;
 mod replica_apply;
 mod replica_statements;

@@ -38,6 +38,7 @@ fn text(s: impl Into<String>) -> Value<'static> {
 
 const DEFAULT_ENGINE: VarId = id("default_storage_engine");
 const VERSION: VarId = id("version");
+const QUOTES_NAMES: VarId = id("sql_quote_show_create");
 const HASH_AS_HEX: VarId = id("print_identified_with_as_hex");
 
 /// The schema that a WHERE of SHOW is run in.
@@ -113,6 +114,9 @@ impl Session {
             _ => {}
         }
         let mut rows = self.show_rows(parsed, statement)?;
+        if !self.state.vars.bool(QUOTES_NAMES) {
+            crate::quotes::unquote(&statement.what, &mut rows);
+        }
         match statement.filter {
             ShowFilter::None => {}
             ShowFilter::Like(pattern) => keep_like(&mut rows, parsed.bytes(pattern)),

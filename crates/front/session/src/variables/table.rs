@@ -576,7 +576,7 @@ pub static VARIABLES: &[Variable] = &[
     v("sql_log_off", Scope::Both, Access::Dynamic, Startup::Option, Kind::Bool, Default::Bool(false)),
     v("sql_mode", Scope::Both, Access::Dynamic, Startup::Option, Kind::SqlMode, Default::Str("ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION")),
     v("sql_notes", Scope::Both, Access::Dynamic, Startup::Option, Kind::Bool, Default::Bool(true)),
-    v("sql_quote_show_create", Scope::Both, Access::Fixed, Startup::Option, Kind::Bool, Default::Bool(true)),
+    v("sql_quote_show_create", Scope::Both, Access::Dynamic, Startup::Option, Kind::Bool, Default::Bool(true)),
     v("sql_replica_skip_counter", Scope::Global, Access::Dynamic, Startup::Option, uint(0, 4_294_967_295), Default::UInt(0)),
     v("sql_require_primary_key", Scope::Both, Access::Dynamic, Startup::Option, Kind::Bool, Default::Bool(false)),
     v("sql_safe_updates", Scope::Both, Access::Dynamic, Startup::Option, Kind::Bool, Default::Bool(false)),
