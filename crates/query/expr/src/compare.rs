@@ -526,29 +526,6 @@ pub fn beside_moment(e: Expr, other: &Expr) -> Expr {
     Expr::new(Node::Call(&MOMENT_OF_SUBQUERY, vec![e]), ty)
 }
 
-/// The operands of BETWEEN: a number among its bounds makes numbers of all strings.
-pub fn in_one_domain(operands: [Expr; 3]) -> [Expr; 3] {
-    let has = |of: &dyn Fn(&Expr) -> bool| operands.iter().any(of);
-    let is_text = |e: &Expr| is_string(e.ty.kind) && e.ty.kind != TypeKind::Json;
-    // A number between strings is compared with each as numbers anyway.
-    // A column of dates makes dates of both.
-    let kind = operands[0].ty.kind;
-    let is_moment = kind == TypeKind::Time || kind.is_temporal() && operands[0].own_column().is_none();
-    let mixed = (is_text(&operands[0]) || is_moment && has(&is_text)) && has(&is_number);
-    let fits = |e: &Expr| is_text(e) || is_number(e) || is_moment && e.ty.kind == kind;
-    if !mixed || has(&|e| !fits(e) && e.ty.kind != TypeKind::Null) {
-        return operands;
-    }
-    operands.map(|e| match is_text(&e) {
-        true => {
-            let e = convert::arith_number(e);
-            let ty = types::DataType { length: 23, nullable: e.ty.nullable, ..types::DataType::new(TypeKind::Double) };
-            if e.ty.kind == TypeKind::Double { e } else { Expr::new(Node::Cast(Box::new(e)), ty) }
-        }
-        false => e,
-    })
-}
-
 /// An exact number that is nearly what a FLOAT(M,D) holds is that: MySQL compares two numbers of so many digits no closer.
 static NEAR_FLOAT: functions::Function = functions::f("near_float", 3, 3, functions::Rule::First, |a| {
     let Some(exact) = a.double(0)? else { return Ok(Value::Null) };
@@ -607,19 +584,6 @@ pub fn time_as_text(e: Expr, other: &Expr) -> Expr {
     let ty = DataType::string(TypeKind::VarChar, TIME_TEXT_MAX, other.ty.collation);
     let ty = DataType { nullable: e.ty.nullable, ..ty };
     Expr::new(Node::Cast(Box::new(e)), ty)
-}
-
-/// The operands of BETWEEN: of one string among them all times are strings.
-pub fn times_as_texts(e: Expr, low: Expr, high: Expr) -> (Expr, Expr, Expr) {
-    let all = [&e, &low, &high];
-    let Some(text) = all.into_iter().find(|e| is_string(e.ty.kind)).cloned() else {
-        return (e, low, high);
-    };
-    // With a number among them they are numbers.
-    if all.into_iter().any(is_number) {
-        return (e, low, high);
-    }
-    (time_as_text(e, &text), time_as_text(low, &text), time_as_text(high, &text))
 }
 
 /// Is it read as a year where it stands beside a column of these: a constant, if it begins with a number, or an expression of constants?

@@ -15,6 +15,7 @@
 pub mod aggregate;
 pub mod alternatives;
 pub mod array;
+pub mod between;
 pub mod charset;
 pub mod compare;
 pub mod convert;

@@ -4,7 +4,7 @@ use crate::comparison::compare_exprs;
 use crate::parameter::Otherwise;
 use crate::{Planner, parameter};
 use expr::compare::{self, CmpOp};
-use expr::{Expr, Node, boolean_type, convert, functions, list as lists, moment};
+use expr::{Expr, Node, between, boolean_type, convert, functions, list as lists, moment};
 use sql::ast::{self, Expr as Ast, ExprId, ExprList};
 use types::codes::*;
 use types::{Result, TypeKind, Value, err};
@@ -72,11 +72,13 @@ impl Planner<'_> {
         if e.ty.kind == TypeKind::Time {
             self.note_parameters([&low, &high], Otherwise::Midnight);
         }
+        let were_moments = [&low, &high].map(|e| e.ty.kind.is_temporal());
         let (low, high) = (self.beside_bound(low, &e)?, self.beside_bound(high, &e)?);
+        let are_moments = [&low, &high].map(|e| e.ty.kind.is_temporal());
+        let held = [0, 1].map(|i| are_moments[i] && !were_moments[i]);
         let (low, high) = (compare::beside_moment(low, &e), compare::beside_moment(high, &e));
-        let (e, low, high) = compare::times_as_texts(e, low, high);
         let collation = compare::collation_for(&[&e, &low, &high], "between")?;
-        let [e, low, high] = compare::in_one_domain([e, low, high]);
+        let [e, low, high] = between::in_one_domain([e, low, high], held);
         let (low, high) = (compare::adapt(low, &e), compare::adapt(high, &e));
         let [e, low, high] = [e, low, high].map(|e| compare::in_charset(e, collation));
         let nullable = e.ty.nullable || low.ty.nullable || high.ty.nullable;
