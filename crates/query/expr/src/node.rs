@@ -333,6 +333,11 @@ impl Expr {
 
     /// Are the two the same expression (for GROUP BY and index matching)?
     pub fn same(&self, other: &Expr) -> bool {
+        match (functions::written::of(self), functions::written::of(other)) {
+            (Some((a, _)), Some((b, _))) if a == b => return true,
+            (None, None) => {}
+            _ => return functions::written::inner(self).same(functions::written::inner(other)),
+        }
         if std::mem::discriminant(&self.node) != std::mem::discriminant(&other.node) {
             return false;
         }

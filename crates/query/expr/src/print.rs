@@ -4,6 +4,7 @@ use crate::Scope;
 use crate::array::{self, Search};
 use crate::compare::CmpOp;
 use crate::functions::stored::called;
+use crate::functions::written;
 use crate::number::{ArithOp, BitOp};
 use crate::{Expr, Node};
 use catalog::Table;
@@ -164,6 +165,7 @@ pub fn print(e: &Expr, names: &dyn Names) -> String {
                 let routine = &call.routine;
                 format!("`{}`.`{}`({})", routine.schema, routine.name, list(args, ","))
             }
+            None if !std::ptr::eq(written::inner(e), e) => p(written::inner(e)),
             None => format!("{}({})", f.name, list(args, ",")),
         },
         Node::Aggregate(_) | Node::Window(_) => "<aggregate>".to_string(),

@@ -490,7 +490,7 @@ fn rows_read(plan: &Plan, cap: f64) -> f64 {
             rows_read(&j.left, (cap / per_left.max(1.0)).ceil()) + openings * right
         }
         Plan::Filter { input, .. } | Plan::Distinct { input, .. } => rows_read(input, ALL),
-        Plan::Counted { input, .. } => rows_read(input, cap),
+        Plan::Counted { input, .. } | Plan::Computed { input, .. } => rows_read(input, cap),
         Plan::Group(g) => rows_read(&g.input, ALL),
         Plan::Window(w) => rows_read(&w.input, ALL),
         Plan::Sort(s) => rows_read(&s.input, ALL),
@@ -530,7 +530,7 @@ pub fn plan_rows(plan: &Plan) -> f64 {
         Plan::Derived { query, .. } => plan_rows(&query.plan),
         Plan::Join(j) if matches!(j.kind, JoinKind::Semi | JoinKind::Anti) => plan_rows(&j.left),
         Plan::Join(j) => plan_rows(&j.left) * if j.hash.is_empty() { plan_rows(&j.right) } else { 1.0 },
-        Plan::Filter { input, .. } | Plan::Counted { input, .. } => plan_rows(input),
+        Plan::Filter { input, .. } | Plan::Counted { input, .. } | Plan::Computed { input, .. } => plan_rows(input),
         Plan::Group(g) if g.implicit => 1.0,
         Plan::Group(g) => (plan_rows(&g.input) / 3.0).max(1.0),
         Plan::Window(w) => plan_rows(&w.input),

@@ -604,7 +604,7 @@ fn plan_reads_anywhere(plan: &Plan, id: u64) -> bool {
         Plan::Join(j) => reads(&j.left) || reads(&j.right),
         Plan::SetOp(s) => reads(&s.left.plan) || reads(&s.right.plan),
         Plan::Counted { input, .. } | Plan::Filter { input, .. } => reads(input),
-        Plan::Distinct { input, .. } | Plan::Limit { input, .. } => reads(input),
+        Plan::Distinct { input, .. } | Plan::Limit { input, .. } | Plan::Computed { input, .. } => reads(input),
         Plan::Group(g) => reads(&g.input),
         Plan::Window(w) => reads(&w.input),
         Plan::Sort(s) => reads(&s.input),
@@ -619,7 +619,7 @@ pub(super) fn read_of(plan: &Plan, id: u64) -> Option<&Scan> {
     match plan {
         Plan::One | Plan::Values { .. } | Plan::Derived { .. } | Plan::Virtual { .. } => None,
         Plan::Recursive(_) | Plan::Working { .. } | Plan::JsonTable(_) => None,
-        Plan::Counted { input, .. } => read_of(input, id),
+        Plan::Counted { input, .. } | Plan::Computed { input, .. } => read_of(input, id),
         Plan::Scan(s) => Some(s).filter(|s| own(s)),
         Plan::IndexMerge(m) => Some(m.first()).filter(|s| own(s)),
         Plan::Intersection(m) => Some(&m.scans[0]).filter(|s| own(s)),

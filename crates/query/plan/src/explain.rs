@@ -255,7 +255,7 @@ impl<'q> Explainer<'q> {
                 self.plan_rows(input, id, select_type, pending);
                 self.extra(first, hops(input), "Using temporary");
             }
-            Plan::Limit { input, .. } => self.plan_rows(input, id, select_type, pending),
+            Plan::Limit { input, .. } | Plan::Computed { input, .. } => self.plan_rows(input, id, select_type, pending),
         }
     }
 
@@ -504,6 +504,8 @@ impl<'q> Explainer<'q> {
                 out.push(bare("Temporary table with deduplication", depth + 1));
                 self.lines(input, depth + 2, None, out);
             }
+            // MySQL keeps what it computes in the table that follows.
+            Plan::Computed { input, .. } => self.lines(input, depth, None, out),
             Plan::Limit { input, count, offset, .. } => {
                 let text = match offset {
                     Some(o) => format!("Limit/Offset: {}/{} row(s)", self.text(count), self.text(o)),
@@ -719,7 +721,7 @@ fn is_simple(plan: &Plan) -> bool {
     match plan {
         Plan::Derived { .. } | Plan::SetOp(_) | Plan::Recursive(_) => false,
         Plan::Join(j) => is_simple(&j.left) && is_simple(&j.right),
-        Plan::Filter { input, .. } | Plan::Distinct { input, .. } => is_simple(input),
+        Plan::Filter { input, .. } | Plan::Distinct { input, .. } | Plan::Computed { input, .. } => is_simple(input),
         Plan::Limit { input, .. } | Plan::Counted { input, .. } => is_simple(input),
         Plan::Group(g) => is_simple(&g.input),
         Plan::Window(w) => is_simple(&w.input),
@@ -828,6 +830,7 @@ fn plan_cost(plan: &Plan) -> f64 {
         }
         Plan::Join(j) => plan_cost(&j.left) + plan_cost(&j.right) + plan_rows(plan) * ROW,
         Plan::Filter { input, .. } | Plan::Limit { input, .. } | Plan::Counted { input, .. } => plan_cost(input),
+        Plan::Computed { input, .. } => plan_cost(input),
         Plan::Group(g) => plan_cost(&g.input) + plan_rows(&g.input) * ROW,
         Plan::Window(w) => plan_cost(&w.input) + plan_rows(&w.input) * ROW,
         Plan::Sort(s) => plan_cost(&s.input) + plan_rows(&s.input) * ROW,

@@ -7,6 +7,7 @@ use crate::parameter::{self, Otherwise, Takes};
 use expr::aggregate::{AggregateCall, AggregateKind};
 use expr::compare::{self, CmpOp};
 use expr::error::unsupported;
+use expr::functions::written;
 use expr::number::{ArithOp, BitOp};
 use expr::{Expr, Node, boolean_type, convert, functions, number, wide};
 use sql::ast::{self, BinaryOp, Expr as Ast, ExprId, ExprList, Name, UnaryOp};
@@ -258,7 +259,10 @@ impl Planner<'_> {
     fn group_concat(&mut self, g: &ast::GroupConcat) -> Result<Expr> {
         let parsed = self.parsed;
         let first_read = self.queries.outer_reads.len();
-        let args = self.aggregate_args(g.args, &self.text_parameter())?;
+        let mut args = self.aggregate_args(g.args, &self.text_parameter())?;
+        if g.distinct || !g.order.is_empty() {
+            self.ask_once(&mut args);
+        }
         // Any column may give the order.
         let shown = self.block().shown.take();
         let order: Result<Vec<(Expr, bool)>> =
@@ -549,7 +553,10 @@ impl Planner<'_> {
             }
             _ => self.text_parameter(),
         };
-        let args = self.aggregate_args(args, &like)?;
+        let mut args = self.aggregate_args(args, &like)?;
+        if distinct {
+            self.ask_once(&mut args);
+        }
         let kind = match func {
             A::Count => AggregateKind::Count,
             A::Sum => AggregateKind::Sum,
@@ -577,6 +584,13 @@ impl Planner<'_> {
             call.quiet = self.block().sums_alone;
         }
         Ok(e)
+    }
+
+    /// Volatile arguments of an aggregate that looks at them again, to tell them apart or to sort: each is one call a row.
+    fn ask_once(&mut self, args: &mut [Expr]) {
+        for e in args.iter_mut().filter(|e| written::is_volatile(e)) {
+            *e = written::written(std::mem::replace(e, Expr::null()), self.next_once());
+        }
     }
 
     /// A key of GROUP_CONCAT's ORDER BY; a number is the place of an argument. Error 1054.

@@ -95,6 +95,7 @@ impl Figures {
             Plan::Counted { input, .. }
             | Plan::Filter { input, .. }
             | Plan::Distinct { input, .. }
+            | Plan::Computed { input, .. }
             | Plan::Limit { input, .. } => self.walk(input, first),
             Plan::SetOp(set) => {
                 self.block(&set.left.plan);

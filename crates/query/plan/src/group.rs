@@ -10,7 +10,7 @@ use expr::Shape;
 use expr::aggregate::AggregateCall;
 use expr::compare::CmpOp;
 use expr::convert;
-use expr::functions::{self, ANY_VALUE, Function, Rule};
+use expr::functions::{self, ANY_VALUE, Function, Rule, written};
 use expr::number::BitOp;
 use expr::{Expr, Node};
 use types::codes::*;
@@ -23,6 +23,8 @@ struct Grouping<'k> {
     keys: &'k [Expr],
     rollup: bool,
     aggregates: Vec<AggregateCall>,
+    /// Volatile entries of the select list, by their numbers, once they read the group's row.
+    written: Vec<(i64, Expr)>,
     keep: bool,
 }
 
@@ -145,7 +147,7 @@ impl Planner<'_> {
             Asked { slot: block.shapes.len() - 1, calls: Vec::new() }
         });
         let slot = asked.slot;
-        let mut grouping = Grouping { slot, keys: &keys, rollup, aggregates: asked.calls, keep };
+        let mut grouping = Grouping { slot, keys: &keys, rollup, aggregates: asked.calls, written: Vec::new(), keep };
         for e in outputs.iter_mut().chain(having.iter_mut()).chain(order.iter_mut().map(|o| &mut o.expr)) {
             self.regroup(e, &mut grouping)?;
         }
@@ -172,6 +174,17 @@ impl Planner<'_> {
     }
 
     fn regroup(&self, e: &mut Expr, g: &mut Grouping<'_>) -> Result<()> {
+        let Some((number, _)) = written::of(e) else { return self.regroup_parts(e, g) };
+        if let Some((_, known)) = g.written.iter().find(|(n, _)| *n == number) {
+            *e = known.clone();
+            return Ok(());
+        }
+        self.regroup_parts(e, g)?;
+        g.written.push((number, e.clone()));
+        Ok(())
+    }
+
+    fn regroup_parts(&self, e: &mut Expr, g: &mut Grouping<'_>) -> Result<()> {
         if let Some(i) = g.keys.iter().position(|k| k.same(e)) {
             let zerofill = e.ty.zerofill && !(g.rollup && e.ty.kind == TypeKind::Year);
             *e = Expr::column(g.slot, i, DataType { nullable: e.ty.nullable || g.rollup, zerofill, ..e.ty });

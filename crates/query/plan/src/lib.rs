@@ -6,6 +6,7 @@ mod cast;
 mod column;
 pub mod column_type;
 mod comparison;
+mod computed;
 pub mod constant;
 pub mod cost;
 mod dependence;

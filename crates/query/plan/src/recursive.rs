@@ -254,6 +254,7 @@ fn has_group(plan: &Plan) -> bool {
     match plan {
         Plan::Group(_) | Plan::Window(_) => true,
         Plan::Filter { input, .. } | Plan::Distinct { input, .. } | Plan::Limit { input, .. } => has_group(input),
+        Plan::Computed { input, .. } => has_group(input),
         Plan::Sort(s) => has_group(&s.input),
         _ => false,
     }

@@ -26,7 +26,9 @@ fn collect_names(plan: &Plan, out: &mut Vec<SlotNames>) {
             collect_names(&j.right, out);
         }
         Plan::Filter { input, .. } | Plan::Distinct { input, .. } => collect_names(input, out),
-        Plan::Limit { input, .. } | Plan::Counted { input, .. } => collect_names(input, out),
+        Plan::Limit { input, .. } | Plan::Counted { input, .. } | Plan::Computed { input, .. } => {
+            collect_names(input, out)
+        }
         Plan::Group(g) => collect_names(&g.input, out),
         Plan::Window(w) => collect_names(&w.input, out),
         Plan::Sort(s) => collect_names(&s.input, out),

@@ -4,7 +4,7 @@ use super::batched::BatchedOp;
 use super::beside::placed;
 use super::change::{DeleteStatement, UpdateStatement};
 use super::counted::{CountedOp, ExplainStatement};
-use super::flow::{DerivedOp, DistinctOp, OneOp, SetOpOp, ValuesOp};
+use super::flow::{ComputedOp, DerivedOp, DistinctOp, OneOp, SetOpOp, ValuesOp};
 use super::group::GroupOp;
 use super::index_merge::IndexMergeOp;
 use super::insert::InsertStatement;
@@ -81,6 +81,7 @@ pub fn build(plan: Plan, inner: bool) -> Box<dyn Op> {
             let s = *s;
             Box::new(SortOp::new(build(s.input, inner), s.keys, s.unique, s.values, s.slot, s.limit))
         }
+        Plan::Computed { input, slot, values } => Box::new(ComputedOp { input: build(*input, inner), slot, values }),
         Plan::Distinct { input, values } => Box::new(DistinctOp::new(build(*input, inner), values)),
         Plan::Limit { input, count, offset, count_all } => {
             let input = build(*input, inner);

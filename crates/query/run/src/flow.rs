@@ -45,16 +45,55 @@ impl Op for ValuesOp {
     fn next(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<bool> {
         let Some(row) = self.rows.get(self.next) else { return Ok(false) };
         self.next += 1;
-        let mut bytes = std::mem::take(&mut frame.slots[self.slot].bytes);
-        bytes.clear();
-        let mut w = tuple::Writer::new(&mut bytes, row.len());
-        for e in row {
-            w.push(&e.eval(run, Scope::new(frame, outer))?);
-        }
-        w.finish();
-        frame.slots[self.slot].bytes = bytes;
-        frame.slots[self.slot].present = true;
+        fill(self.slot, row, run, frame, outer)?;
         Ok(true)
+    }
+}
+
+/// The row's tuple `slot` of those values.
+fn fill(slot: usize, values: &[Expr], run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()> {
+    let mut bytes = std::mem::take(&mut frame.slots[slot].bytes);
+    bytes.clear();
+    let mut w = tuple::Writer::new(&mut bytes, values.len());
+    for e in values {
+        w.push(&e.eval(run, Scope::new(frame, outer))?);
+    }
+    w.finish();
+    frame.slots[slot].bytes = bytes;
+    frame.slots[slot].present = true;
+    Ok(())
+}
+
+/// Rows with values that are computed once for all who read them.
+pub struct ComputedOp {
+    pub input: Box<dyn Op>,
+    pub slot: usize,
+    pub values: Vec<Expr>,
+}
+
+impl Op for ComputedOp {
+    fn open(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()> {
+        self.input.open(run, frame, outer)
+    }
+
+    fn next(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<bool> {
+        if !self.input.next(run, frame, outer)? {
+            return Ok(false);
+        }
+        fill(self.slot, &self.values, run, frame, outer)?;
+        Ok(true)
+    }
+
+    fn settle(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<Settled> {
+        self.input.settle(run, frame, outer)
+    }
+
+    fn reject(&mut self, run: &Run<'_>) {
+        self.input.reject(run);
+    }
+
+    fn forget(&mut self) {
+        self.input.forget();
     }
 }
 

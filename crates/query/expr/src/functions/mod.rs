@@ -17,6 +17,7 @@ mod result;
 pub mod stored;
 pub mod string;
 pub mod temporal;
+pub mod written;
 pub mod xml;
 
 use super::{Expr, Node, compare, convert};
@@ -151,6 +152,8 @@ pub struct Scratch {
     random: RefCell<Vec<(usize, u32, u32)>>,
     /// Constants in the order of their numbers, once they have been computed: see [`once`].
     pub once: RefCell<Vec<(i64, Value<'static>)>>,
+    /// Operands of CASE at the row at hand: see [`written`].
+    operands: RefCell<Vec<(i64, Value<'static>)>>,
     pub lists: super::list::Lists,
     pub alternatives: super::alternatives::Remembered,
     calls: Cell<u64>,

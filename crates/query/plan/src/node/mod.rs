@@ -89,6 +89,12 @@ pub enum Plan {
         input: Box<Plan>,
         values: Vec<Expr>,
     },
+    /// Rows with values that are computed once for all who read them, as a tuple of their own.
+    Computed {
+        input: Box<Plan>,
+        slot: usize,
+        values: Vec<Expr>,
+    },
     Limit {
         input: Box<Plan>,
         count: Expr,
@@ -600,6 +606,9 @@ impl Plan {
                 Plan::Sort(Box::new(Sort { input: s.input.counted(next), ..s }))
             }
             Plan::Distinct { input, values } => Plan::Distinct { input: Box::new(input.counted(next)), values },
+            Plan::Computed { input, slot, values } => {
+                Plan::Computed { input: Box::new(input.counted(next)), slot, values }
+            }
             Plan::Limit { input, count, offset, count_all } => {
                 Plan::Limit { input: Box::new(input.counted(next)), count, offset, count_all }
             }
@@ -715,6 +724,10 @@ impl Plan {
             }
             Plan::Distinct { input, values } => {
                 let _ = writeln!(out, "distinct {}", values.len());
+                input.print(depth + 1, out);
+            }
+            Plan::Computed { input, values, .. } => {
+                let _ = writeln!(out, "computed {}", values.len());
                 input.print(depth + 1, out);
             }
             Plan::Limit { input, .. } => {

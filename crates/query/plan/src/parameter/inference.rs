@@ -12,6 +12,7 @@ use crate::expression::{case, negate};
 use crate::parameter::{self, Otherwise, Parameter, Takes};
 use expr::functions::json;
 use expr::functions::parameters::arguments_of;
+use expr::functions::written;
 use expr::{Expr, Node};
 use sql::ast::{BinaryOp, Builtin, Expr as Ast, ExprId, ExprList, IntervalUnit, UnaryOp};
 use types::{DataType, Result, TypeKind};
@@ -194,10 +195,14 @@ impl Planner<'_> {
         let mut results = self.alike(&results, like)?;
         let otherwise = otherwise.and_then(|_| results.pop()).map(Box::new);
         let mut out = Vec::with_capacity(compared.len());
-        for (when, then) in compared.into_iter().zip(results) {
+        let is_kept = compared.len() > 1 && first.as_ref().is_some_and(written::is_volatile);
+        let number = if is_kept { self.next_once() } else { 0 };
+        for (i, (when, then)) in compared.into_iter().zip(results).enumerate() {
             let when = match &first {
                 Some(operand) => {
-                    let (a, b) = json::as_texts(operand.clone(), when);
+                    let operand = operand.clone();
+                    let operand = if is_kept { written::operand(operand, number, i == 0) } else { operand };
+                    let (a, b) = json::as_texts(operand, when);
                     compare_case(a, b)?
                 }
                 None => json::as_number(when),

@@ -8,6 +8,7 @@ use crate::sorted::OrderKey;
 use crate::{ColumnMeta, Planner};
 use engine::{LockMode, Read, Wait};
 use expr::functions::stored::named;
+use expr::functions::written;
 use expr::{Expr, Node};
 use sql::ast::{self, Expr as Ast, ExprId, Select, SelectItem};
 use types::codes::*;
@@ -40,7 +41,7 @@ impl Planner<'_> {
         self.block().group_keys = select.group.len();
         self.block().allow(Windows::Allowed, true);
         let Listed { outputs, columns, aliases } =
-            self.select_list(select, from.as_ref().map(|(_, star)| &star[..]))?;
+            self.select_list(query, select, from.as_ref().map(|(_, star)| &star[..]))?;
         self.block().aliases = aliases;
         self.block().allow(Windows::Refused, false);
 
@@ -80,8 +81,11 @@ impl Planner<'_> {
     }
 
     /// `star`: the columns of `*`; `None`: there is no FROM. Errors 1051, 1096.
-    fn select_list(&mut self, select: &Select, star: Option<&[StarColumn]>) -> Result<Listed> {
+    fn select_list(&mut self, query: &ast::Query, select: &Select, star: Option<&[StarColumn]>) -> Result<Listed> {
         let parsed = self.parsed;
+        // May another clause read what is selected?
+        let is_ordered = !query.order.is_empty() || !select.group.is_empty();
+        let shares = is_ordered || select.having.is_some() || select.options.distinct;
         let mut listed = Listed::default();
         for item in &select.items {
             match item {
@@ -109,11 +113,14 @@ impl Planner<'_> {
                         Some(alias) => parsed.name(*alias).to_string(),
                         None => self.heading(*expr, &e, *text),
                     };
+                    let is_one = shares && written::is_volatile(&e);
+                    let number = if is_one { self.next_once() } else { 0 };
+                    let one = |e: Expr| if is_one { written::written(e, number) } else { e };
                     if alias.is_some() {
-                        listed.aliases.push((name.clone(), e.clone()));
+                        listed.aliases.push((name.clone(), one(e.clone())));
                     }
                     let e = if self.uses.routines.is_empty() { e } else { named(e, &name) };
-                    listed.add(self.meta(&name, &e), e);
+                    listed.add(self.meta(&name, &e), one(e));
                 }
             }
         }

@@ -93,13 +93,17 @@ impl Planner<'_> {
     /// GROUP BY, HAVING and windows over the rows. `fixed`: conditions that keys are constants by.
     fn grouped_rows(&mut self, mut plan: Plan, fixed: Vec<Expr>, s: &mut Bound) -> Result<Plan> {
         if s.is.grouped {
-            let keys = std::mem::take(&mut s.keys);
+            let mut keys = std::mem::take(&mut s.keys);
+            let readers = s.outputs.iter_mut().chain(&mut s.having).chain(s.order.iter_mut().map(|o| &mut o.expr));
+            plan = self.compute_for_groups(plan, &mut keys, readers);
             plan = self.group(plan, keys, s.is.rolls_up, &mut s.outputs, &mut s.having, &mut s.order)?;
             if let (true, Plan::Group(g)) = (s.is.rolls_up, &mut plan) {
                 g.conditions = fixed;
                 group::describe_rolled_up(&mut s.columns, &s.outputs);
             }
         }
+        let grouped_at = self.block().shapes.len();
+        plan = self.compute_outputs(plan, &mut s.outputs, &mut s.having, &mut s.order, s.distinct);
         if let Some(condition) = s.having.take() {
             plan = Plan::Filter { input: Box::new(plan), condition };
         }
@@ -108,7 +112,8 @@ impl Planner<'_> {
         }
         if s.is.windowed {
             let slots = self.block().shapes.len();
-            let keep = if s.is.grouped { vec![slots - 1] } else { (0..slots).collect() };
+            let first = if s.is.grouped { grouped_at - 1 } else { 0 };
+            let keep = (first..slots).collect();
             plan = self.windows(plan, &mut s.outputs, &mut s.order, keep);
         }
         Ok(plan)
