@@ -48,3 +48,14 @@ SELECT '00:00:00.000001' + INTERVAL NULL HOUR, ADDDATE('2001-00-01', NULL);
 SET sql_mode = DEFAULT;
 -- constants of the query that fills a table
 CREATE TABLE c1 SELECT s.id, CAST('1' AS JSON) BETWEEN 0 AND 2 AS b FROM s;
+-- What groups cannot be of is named; a TIMESTAMP that is out of range is shown as it was given
+CREATE TABLE grouped (a INT, ts TIMESTAMP NULL);
+SELECT COUNT(*) FROM grouped GROUP BY 1;
+SELECT COUNT(*) c FROM grouped GROUP BY c;
+SELECT a, COUNT(*) + 1 FROM grouped GROUP BY 1, 2;
+SELECT a FROM grouped GROUP BY COUNT(*);
+INSERT INTO grouped (ts) VALUES ('1969-01-01');
+INSERT INTO grouped (ts) VALUES ('2038-01-20 1:2:3');
+INSERT INTO grouped (ts) VALUES (DATE'1969-01-01');
+INSERT INTO grouped (ts) VALUES (19690101);
+INSERT IGNORE INTO grouped (ts) VALUES ('1969-01-01');

@@ -18,7 +18,6 @@ CREATE TABLE r2 (a INT, KEY gen_clust_index (a));
 CREATE TABLE d (d DATE, y YEAR, t TIMESTAMP NULL, f FLOAT(10,5));
 SELECT * FROM d WHERE d <= '2013-02-32';
 SELECT * FROM d WHERE d = '0000-00-00';
--- differs: the time in error 1292
 INSERT INTO d (t) VALUES ('1000-01-01');
 INSERT INTO d (y, f) VALUES (1970, 99999.99999), (2055, 9.12345), (2000, -9.12345), (0, 0.00005);
 SELECT y, f FROM d ORDER BY 1;

@@ -3,11 +3,15 @@
 use crate::Execution;
 use std::borrow::Cow;
 use types::codes::*;
-use types::{Charset, CollationId, DataType, Result, Value, err};
+use types::{Charset, CollationId, DataType, Result, TypeKind, Value, err};
 
-/// What texts of the type are in: those of numbers and of parameters that nothing is known of are utf8mb4.
+/// What texts of the type are in: those of numbers and of parameters that nothing is known of are utf8mb4, those of bits are bytes.
 pub(super) fn charset_of(t: &DataType) -> Charset {
-    if t.kind.is_text() || t.kind.is_bytes() { t.collation.charset() } else { Charset::Utf8mb4 }
+    match t.kind {
+        TypeKind::Bit => Charset::Binary,
+        kind if kind.is_text() || kind.is_bytes() => t.collation.charset(),
+        _ => Charset::Utf8mb4,
+    }
 }
 
 /// Converts between the character sets of two types.

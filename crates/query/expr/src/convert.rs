@@ -2,6 +2,10 @@
 //! that go with them.
 
 use super::charset::{charset_of, cut, transcode, well_formed};
+pub use super::clock::{
+    LENIENT, cuts_seconds, first_day, from_utc, local_now, local_time, now, parse_datetime, plain_date,
+    temporal_literal, to_unix, to_utc,
+};
 use super::document::{json_decimal, json_integer, json_number, warn_json};
 use super::{Expr, Node};
 use crate::Execution;
@@ -10,7 +14,7 @@ use types::codes::*;
 use types::decimal;
 use types::error::Warning;
 use types::sql_mode::SqlMode;
-use types::temporal::parse::{self, Delimiter, Parsed};
+use types::temporal::parse::{self, Parsed};
 use types::{
     Charset, CollationId, DECIMALS_NOT_FIXED, DataType, DateTime, Decimal, Result, StoreContext, Time, TypeKind, Value,
     err,
@@ -153,7 +157,7 @@ pub fn warn_truncated_decimal(b: &[u8], run: &dyn Execution) {
 /// 4095 or 4096 for a delimiter in a text that was read as a date or time.
 fn warn_delimiter<T>(p: &Option<Parsed<T>>, text: &[u8], run: &dyn Execution) {
     if let Some(delimiter) = p.as_ref().and_then(|p| p.delimiter) {
-        let (code, message) = delimiter.warning(text, 1);
+        let (code, message) = delimiter.warning(text, run.evaluation().row.get());
         run.warn(code, message);
     }
 }
@@ -189,13 +193,6 @@ fn unsigned_of_decimal(d: &Decimal, run: &dyn Execution) -> u64 {
     })
 }
 
-/// Date checks of values that are computed, not stored: zeros are let in.
-pub const LENIENT: SqlMode = SqlMode::NONE;
-
-pub fn parse_datetime(text: &[u8]) -> Option<DateTime> {
-    parse::parse_datetime(text, LENIENT).map(|p| p.value)
-}
-
 /// A moment whose text named its distance from UTC, in the session's time zone; others stay.
 fn in_session_zone(p: Parsed<DateTime>, run: &dyn Execution) -> Parsed<DateTime> {
     if p.zoned { Parsed { value: from_utc(p.value, run), zoned: false, ..p } } else { p }
@@ -225,25 +222,7 @@ pub fn datetime_in(v: &Value<'_>, mode: SqlMode, run: &dyn Execution) -> Option<
             let today = local_now(run, 0).date().at_midnight();
             today.add_micros(t.0)
         }
-        Value::Bytes(b) => {
-            let mode = SqlMode(mode.0 | run.evaluation().sql_mode.0 & SqlMode::TIME_TRUNCATE_FRACTIONAL.0);
-            let p = parse::parse_datetime(b, mode).map(|p| in_session_zone(p, run));
-            let bad = p.is_none_or(|p| p.problem != parse::Problem::None);
-            if p.is_some_and(|p| p.value == DateTime::ZERO) && run.evaluation().sql_mode.has(SqlMode::NO_ZERO_DATE) {
-                run.warn(
-                    ER_TRUNCATED_WRONG_VALUE,
-                    format!("Incorrect datetime value: '{}'", String::from_utf8_lossy(b)),
-                );
-                return None;
-            }
-            if bad {
-                let shown = String::from_utf8_lossy(b).into_owned();
-                let words = if p.is_none() { "Incorrect datetime value" } else { "Truncated incorrect datetime value" };
-                run.warn(ER_TRUNCATED_WRONG_VALUE, format!("{words}: '{shown}'"));
-            }
-            warn_delimiter(&p, b, run);
-            p.map(|p| p.value)
-        }
+        Value::Bytes(b) => moment_of_text(b, mode, false, run),
         Value::Json(_) => match v.json_scalar() {
             v @ (Value::Date(_) | Value::DateTime(_) | Value::Time(_)) => datetime(&v, run),
             Value::Bytes(b) if parse_datetime(&b).is_some() => datetime(&Value::Bytes(b), run),
@@ -253,9 +232,10 @@ pub fn datetime_in(v: &Value<'_>, mode: SqlMode, run: &dyn Execution) -> Option<
             }
         },
         v @ (Value::Double(_) | Value::Decimal(_)) => {
-            let read = v.split_number().and_then(|n| {
+            let number = v.split_number().filter(|_| !v.to_decimal().is_negative());
+            let read = number.and_then(|n| {
                 let p = parse::datetime_from_number(n.whole, n.micros, LENIENT)?;
-                if cuts_seconds(run) { Some(p.value) } else { p.value.add_micros(n.rest) }
+                if n.rest == 0 || cuts_seconds(run) { Some(p.value) } else { p.value.add_micros(n.rest) }
             });
             if read.is_none() {
                 let shown = text(v, &type_of(v)).into_owned();
@@ -267,13 +247,57 @@ pub fn datetime_in(v: &Value<'_>, mode: SqlMode, run: &dyn Execution) -> Option<
             read
         }
         v => {
-            let n = v.to_i64();
+            // In 64 bits with a sign, as MySQL has it.
+            let n = if let Value::UInt(n) = v { *n as i64 } else { v.to_i64() };
             let p = parse::datetime_from_number(n, 0, LENIENT);
             if p.is_none() {
                 run.warn(ER_TRUNCATED_WRONG_VALUE, format!("Incorrect datetime value: '{n}'"));
             }
             p.map(|p| p.value)
         }
+    }
+}
+
+/// The moment of a text. `is_day`: a date is asked for, and what there is to say names one.
+fn moment_of_text(text: &[u8], mode: SqlMode, is_day: bool, run: &dyn Execution) -> Option<DateTime> {
+    let session = run.evaluation().sql_mode;
+    let mode = SqlMode(mode.0 | session.0 & SqlMode::TIME_TRUNCATE_FRACTIONAL.0);
+    let p = parse::parse_datetime(text, mode).map(|p| in_session_zone(p, run));
+    let is_zero = p.is_some_and(|p| p.value == DateTime::ZERO) && session.has(SqlMode::NO_ZERO_DATE);
+    if is_zero || p.is_none_or(|p| p.problem != parse::Problem::None) {
+        let words = match p.filter(|_| !is_zero) {
+            None if !is_day => "Incorrect datetime value",
+            Some(p) if !is_day && p.has_time => "Truncated incorrect datetime value",
+            _ => "Truncated incorrect date value",
+        };
+        run.warn(ER_TRUNCATED_WRONG_VALUE, format!("{words}: '{}'", String::from_utf8_lossy(text)));
+    }
+    if is_zero {
+        return None;
+    }
+    warn_delimiter(&p, text, run);
+    p.map(|p| p.value)
+}
+
+/// A value where a day is asked for, which may lack its month or itself: so does a number of less than three digits, a day of the
+/// year 2000. Of `sql_mode` ALLOW_INVALID_DATES counts.
+pub fn day(v: &Value<'_>, mode: SqlMode, run: &dyn Execution) -> Option<DateTime> {
+    const SHORT_MAX: i64 = 100;
+    let whole = match v {
+        Value::Int(n) => *n,
+        Value::UInt(n) => i64::try_from(*n).unwrap_or(i64::MAX),
+        Value::Double(_) | Value::Decimal(_) => v.split_number().map_or(0, |n| n.whole),
+        _ => 0,
+    };
+    let (month, day) = ((whole / 100) as u32, (whole % 100) as u32);
+    if (1..=SHORT_MAX).contains(&whole) && day <= 31 {
+        return Some(types::Date::new(2000, month, day).at_midnight());
+    }
+    let own = run.evaluation().sql_mode.0 & SqlMode::ALLOW_INVALID_DATES.0;
+    let mode = SqlMode(mode.0 | own);
+    match v {
+        Value::Bytes(text) => moment_of_text(text, mode, true, run),
+        v => datetime_in(v, mode, run),
     }
 }
 
@@ -305,6 +329,9 @@ pub fn time(v: &Value<'_>, run: &dyn Execution) -> Option<Time> {
         v => {
             let p = match v {
                 Value::Double(_) | Value::Decimal(_) => v.to_time().map(|t| (t, false)),
+                Value::UInt(n) => {
+                    parse::time_from_number(*n as i64, 0).map(|p| (p.value, p.problem != parse::Problem::None))
+                }
                 v => parse::time_from_number(v.to_i64(), 0).map(|p| (p.value, p.problem != parse::Problem::None)),
             };
             if p.is_none_or(|(_, bad)| bad) {
@@ -330,118 +357,6 @@ pub fn moment_of_today(
     let Some(moment) = datetime(&Value::Time(t), run) else { return (Value::Time(t), None) };
     let note = (moment.time() != Time(0)).then(|| context.left_out("date", &Value::Time(t)));
     (Value::Date(moment.date()), note)
-}
-
-/// The session's local time at the statement's start, cut to `decimals` digits of the second.
-pub fn local_now(run: &dyn Execution, decimals: u8) -> DateTime {
-    local_time(run, run.evaluation().now_us, decimals)
-}
-
-pub fn local_time(run: &dyn Execution, us: i64, decimals: u8) -> DateTime {
-    let seconds = us.div_euclid(1_000_000);
-    let micros = us.rem_euclid(1_000_000) as u32;
-    let t = DateTime::from_unix(seconds + run.zone_offset(seconds), micros).unwrap_or(DateTime::ZERO);
-    t.round(decimals, true).unwrap_or(t)
-}
-
-pub fn now(run: &dyn Execution, decimals: u8) -> Value<'static> {
-    Value::DateTime(local_now(run, decimals))
-}
-
-/// A stored TIMESTAMP in the session's time zone; the zero date stays.
-pub fn from_utc(t: DateTime, run: &dyn Execution) -> DateTime {
-    if t.date().is_zero() {
-        return t;
-    }
-    let seconds = t.to_unix_seconds();
-    match run.zone_offset(seconds) {
-        0 => t,
-        offset => DateTime::from_unix(seconds + offset, t.micros()).unwrap_or(t),
-    }
-}
-
-/// The last second of a TIMESTAMP column: 2038-01-19 03:14:07 UTC.
-const TIMESTAMP_LAST: i64 = i32::MAX as i64;
-
-/// A local time as a TIMESTAMP column holds it, in UTC; `None` outside of its range. The zero date stays.
-pub fn to_utc(t: DateTime, run: &dyn Execution) -> Option<DateTime> {
-    if t.date().is_zero() {
-        return Some(t);
-    }
-    let seconds = to_unix(t, run);
-    (1..=TIMESTAMP_LAST).contains(&seconds).then(|| DateTime::from_unix(seconds, t.micros())).flatten()
-}
-
-/// Seconds since 1970 UTC of a local time.
-pub fn to_unix(t: DateTime, run: &dyn Execution) -> i64 {
-    let local = t.to_unix_seconds();
-    let guess = local - run.zone_offset(local);
-    local - run.zone_offset(guess)
-}
-
-/// DATE '..', TIME '..', TIMESTAMP '..'. Error 1525, also for zero dates that `mode` does not allow.
-/// `zone_offset`: seconds east of UTC in the session's zone at a moment.
-pub fn temporal_literal(
-    date: bool,
-    time: bool,
-    text: &[u8],
-    mode: SqlMode,
-    zone_offset: impl Fn(i64) -> i32,
-) -> Result<(Expr, Option<Delimiter>)> {
-    const OF_DATES: u64 = SqlMode::NO_ZERO_IN_DATE.0 | SqlMode::NO_ZERO_DATE.0 | SqlMode::ALLOW_INVALID_DATES.0;
-    let mode = SqlMode(mode.0 & OF_DATES);
-    let wrong = |kind: &str| err!(ER_WRONG_VALUE, kind, String::from_utf8_lossy(text));
-    let sound = |problem: parse::Problem| problem == parse::Problem::None;
-    let decimals_of = |micros: u32, fsp: u8| if micros == 0 && fsp == 0 { 0 } else { fsp };
-    Ok(if date {
-        let p = parse::parse_datetime(text, mode).filter(|p| sound(p.problem) && !p.has_time);
-        let p = p.ok_or_else(|| wrong("DATE"))?;
-        let ty = DataType { length: 10, ..DataType::new(TypeKind::Date) }.not_null();
-        (Expr::new(Node::Const(Value::Date(p.value.date())), ty), p.delimiter)
-    } else if time {
-        let p = parse::parse_time(text, SqlMode::NONE).filter(|p| sound(p.problem) && !is_dated(text));
-        let p = p.ok_or_else(|| wrong("TIME"))?;
-        let decimals = decimals_of(p.value.micros(), p.fsp);
-        let ty = DataType { length: 10, decimals, ..DataType::new(TypeKind::Time) }.not_null();
-        (Expr::new(Node::Const(Value::Time(p.value)), ty), p.delimiter)
-    } else {
-        let p = parse::parse_datetime(text, mode).filter(|p| sound(p.problem) && p.has_time);
-        let mut p = p.ok_or_else(|| wrong("DATETIME"))?;
-        if p.zoned {
-            let seconds = p.value.to_unix_seconds();
-            let local = DateTime::from_unix(seconds + i64::from(zone_offset(seconds)), p.value.micros());
-            p.value = local.ok_or_else(|| wrong("DATETIME"))?;
-        }
-        let decimals = decimals_of(p.value.micros(), p.fsp);
-        let ty = DataType { length: 19, decimals, ..DataType::new(TypeKind::DateTime) }.not_null();
-        (Expr::new(Node::Const(Value::DateTime(p.value)), ty), p.delimiter)
-    })
-}
-
-/// Is a day written before the time of day?
-fn is_dated(text: &[u8]) -> bool {
-    let text = text.trim_ascii_start();
-    let digits = text.iter().take_while(|b| b.is_ascii_digit()).count();
-    digits >= 12 || text.iter().skip(1).any(|b| matches!(b, b'-' | b'T' | b'/'))
-}
-
-/// A date written as `YYYY-MM-DD`, which every sql_mode takes as it is.
-pub fn plain_date(text: &[u8]) -> Option<types::Date> {
-    let date = parse_datetime(text)?.date();
-    let mut written = Vec::with_capacity(10);
-    Value::Date(date).write_plain(&mut written);
-    let zeros = text.split(|b| *b == b'-').any(|part| part.iter().all(|b| *b == b'0'));
-    (written == text && !zeros).then_some(date)
-}
-
-/// Are digits of the second that a type lacks cut off, and not rounded?
-pub fn cuts_seconds(run: &dyn Execution) -> bool {
-    run.evaluation().sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL)
-}
-
-/// The date that a YEAR stands for.
-pub fn first_day(year: u64) -> Value<'static> {
-    Value::Date(types::Date::new(year as u32, 1, 1))
 }
 
 /// CAST and CONVERT.
@@ -487,12 +402,12 @@ pub fn cast<'a>(v: Value<'a>, to: &DataType, from: &DataType, run: &dyn Executio
                 Value::Decimal(Decimal::max_value(to.length, to.decimals, d.is_negative()))
             }
         }
-        K::Date => datetime_in(&v, run.evaluation().sql_mode, run)
-            .filter(|t| is_let_in(*t, &v, run))
+        K::Date => day(&v, run.evaluation().sql_mode, run)
+            .filter(|t| is_let_in(*t, &v, true, run))
             .map_or(Value::Null, |t| Value::Date(t.date())),
         K::DateTime | K::Timestamp => {
             match datetime_in(&v, run.evaluation().sql_mode, run)
-                .filter(|t| is_let_in(*t, &v, run))
+                .filter(|t| is_let_in(*t, &v, false, run))
                 .and_then(|t| t.round(to.decimals, cuts_seconds(run)))
             {
                 Some(t) => Value::DateTime(t),
@@ -529,18 +444,39 @@ fn cast_to_integer<'a>(v: &Value<'_>, unsigned: bool, run: &dyn Execution) -> Va
 }
 
 fn cast_to_year<'a>(v: &Value<'_>, run: &dyn Execution) -> Value<'a> {
+    let mut is_whole = true;
     let y = match v {
+        Value::Bytes(text) => match types::number::parse_integer(text) {
+            (_, 0, _) => {
+                run.push_warning(err!(ER_WRONG_VALUE, "YEAR", String::from_utf8_lossy(text)));
+                return Value::Null;
+            }
+            (0, ..) => 2000,
+            (n, used, _) => {
+                is_whole = text[used..].iter().all(|b| types::number::is_blank(*b));
+                n.clamp(i64::MIN.into(), i64::MAX.into()) as i64
+            }
+        },
         Value::Date(d) => d.year() as i64,
         Value::DateTime(t) => t.date().year() as i64,
         Value::Time(_) => datetime(v, run).map_or(0, |t| i64::from(t.date().year())),
         v => v.to_i64(),
     };
+    let shown = || match v {
+        Value::Bytes(text) => String::from_utf8_lossy(text).into_owned(),
+        _ => y.to_string(),
+    };
+    if !is_whole {
+        run.push_warning(err!(ER_TRUNCATED_WRONG_VALUE, "YEAR", shown()));
+    }
     match y {
         0 | 1901..=2155 => Value::UInt(y as u64),
         1..=69 => Value::UInt(y as u64 + 2000),
         70..=99 => Value::UInt(y as u64 + 1900),
         _ => {
-            run.push_warning(err!(ER_TRUNCATED_WRONG_VALUE, "YEAR", y));
+            if is_whole {
+                run.push_warning(err!(ER_TRUNCATED_WRONG_VALUE, "YEAR", shown()));
+            }
             Value::Null
         }
     }
@@ -562,7 +498,8 @@ fn cast_to_text<'a>(v: Value<'a>, to: &DataType, from: &DataType, run: &dyn Exec
 }
 
 /// Do NO_ZERO_DATE and NO_ZERO_IN_DATE let the date in? Warns if not, unless it was a date or time before.
-pub fn is_let_in(t: DateTime, given: &Value<'_>, run: &dyn Execution) -> bool {
+/// `is_day`: see [`moment_of_text`].
+pub fn is_let_in(t: DateTime, given: &Value<'_>, is_day: bool, run: &dyn Execution) -> bool {
     // A zero date with a time of day is no zero date.
     let has_time = t.date().is_zero() && t != DateTime::ZERO;
     let fits = if has_time {
@@ -572,7 +509,9 @@ pub fn is_let_in(t: DateTime, given: &Value<'_>, run: &dyn Execution) -> bool {
     };
     if !fits && !matches!(given, Value::Date(_) | Value::DateTime(_) | Value::Time(_)) {
         let shown = String::from_utf8_lossy(&text(given, &type_of(given))).into_owned();
-        run.warn(ER_TRUNCATED_WRONG_VALUE, format!("Incorrect datetime value: '{shown}'"));
+        let is_date = is_day && matches!(given, Value::Bytes(_));
+        let words = if is_date { "Truncated incorrect date value" } else { "Incorrect datetime value" };
+        run.warn(ER_TRUNCATED_WRONG_VALUE, format!("{words}: '{shown}'"));
     }
     fits
 }
@@ -674,6 +613,14 @@ pub fn common_type(list: &[&Expr], operation: &str) -> Result<DataType> {
             let all = || std::iter::once(first).chain(typed.clone()).map(|e| json_as_text(&plain(&e.ty)));
             let strings = all().filter(|ty| is_string(ty.kind)).chain(all().filter(|ty| !is_string(ty.kind)));
             ty = strings.reduce(|a, b| common_string(&a, &b)).unwrap_or(ty);
+        }
+    }
+    if ty.kind == K::VarBinary {
+        // Marks of a literal that is a number, too, which this is no more.
+        (ty.unsigned, ty.zerofill) = (false, false);
+        let collation = super::compare::result_collation(list, operation)?;
+        if list.iter().any(|e| is_hex_literal(e)) && !collation.is_binary() {
+            ty = DataType::string(K::VarChar, ty.length, collation);
         }
     }
     if ty.kind.is_bytes() || ty.kind.is_text() {
@@ -836,9 +783,16 @@ pub fn to_type(e: Expr, ty: DataType) -> Expr {
     Expr::new(Node::Case { whens: Vec::new(), otherwise: Some(Box::new(e)) }, ty)
 }
 
-/// x'41' or b'101' as written: a binary string that is a number where one is asked for. Marked by an unsigned type.
+/// x'41' or b'101' as written: a binary string that is a number where one is asked for. Marked by an unsigned type, b'101', whose
+/// number is signed, by ZEROFILL too.
 pub fn is_hex_literal(e: &Expr) -> bool {
     e.ty.kind == TypeKind::VarBinary && e.ty.unsigned && matches!(e.node, Node::Const(_))
+}
+
+/// Such a literal of the bytes.
+pub fn hex_literal(bytes: Vec<u8>, of_bits: bool) -> Expr {
+    let e = super::string(bytes, CollationId::BINARY);
+    Expr { ty: DataType { unsigned: true, zerofill: of_bits, ..e.ty }, ..e }
 }
 
 /// An ENUM, SET or hexadecimal literal in a numeric place is its number.
@@ -847,8 +801,11 @@ pub fn enum_number(e: Expr) -> Expr {
         && let Node::Const(Value::Bytes(b)) = &e.node
     {
         let v = b.iter().rev().take(8).rev().fold(0u64, |v, b| v << 8 | *b as u64);
-        let ty = DataType { length: 20, ..DataType::new(TypeKind::BigInt).unsigned().not_null() };
-        return Expr::new(Node::Const(Value::UInt(v)), ty);
+        let ty = DataType { length: 20, ..DataType::new(TypeKind::BigInt).not_null() };
+        return match e.ty.zerofill {
+            true => Expr::new(Node::Const(Value::Int(v as i64)), ty),
+            false => Expr::new(Node::Const(Value::UInt(v)), ty.unsigned()),
+        };
     }
     match e.node {
         Node::EnumText(raw, _) | Node::SetText(raw, _) => *raw,
@@ -915,11 +872,32 @@ pub fn number_of_long(e: Expr) -> Expr {
     }
     let ty = DataType { length: 23, nullable: e.ty.nullable, ..DataType::new(TypeKind::Double) };
     let is_date = |e: &Expr| e.ty.kind.is_temporal() && e.ty.kind != TypeKind::Time;
+    let is_time = |e: &Expr| matches!(e.ty.kind, TypeKind::Time | TypeKind::Year);
+    if let Node::Call(f, args) = &e.node
+        && matches!(f.name, "greatest" | "least")
+        && args.iter().any(is_time)
+        && !args.iter().any(is_date)
+    {
+        // The greatest number, and not the number of the greatest text.
+        let cast =
+            |e: &Expr| Expr::new(Node::Cast(Box::new(arith_number(e.clone()))), DataType { nullable: true, ..ty });
+        return Expr::new(Node::Call(f, args.iter().map(cast).collect()), ty);
+    }
     let number = match &e.node {
         Node::Call(f, args) if matches!(f.name, "greatest" | "least") && args.iter().any(is_date) => &NUMBER_OF_MOMENT,
         _ => &NUMBER_OF_TEXT,
     };
     Expr::new(Node::Call(number, vec![e]), ty)
+}
+
+/// Is it, or may CASE choose in it, what has another number than its text has?
+fn is_numbered(e: &Expr) -> bool {
+    match &e.node {
+        Node::Case { whens, otherwise } if is_string(e.ty.kind) && !whens.is_empty() => {
+            whens.iter().map(|(_, then)| then).chain(otherwise.as_deref()).any(is_numbered)
+        }
+        _ => e.ty.kind.is_temporal() || e.ty.kind == TypeKind::Bit || e.members().is_some() || is_hex_literal(e),
+    }
 }
 
 /// What CASE or IF chooses, as an operand: a decimal has all the digits of its type, and of a text among dates, times, members of
@@ -932,14 +910,28 @@ fn number_of_choice(mut e: Expr) -> Expr {
     let is_string = e.ty.kind.is_text() || e.ty.kind.is_bytes();
     if let Node::Call(f, args) = &mut e.node
         && f.name == "nullif"
-        && args[0].members().is_some()
+        && (args[0].members().is_some() || is_hex_literal(&args[0]))
     {
         let ty = DataType { length: 23, nullable: true, ..DataType::new(TypeKind::Double) };
         args[0] = Expr::new(Node::Cast(Box::new(enum_number(std::mem::replace(&mut args[0], Expr::null())))), ty);
         e.ty = ty;
         return e;
     }
-    let is_numbered = |e: &Expr| e.ty.kind.is_temporal() || e.members().is_some();
+    if let Node::Case { whens, otherwise } = &mut e.node
+        && matches!(e.ty.kind, TypeKind::DateTime | TypeKind::Timestamp)
+        && e.ty.decimals == 0
+        && !whens.is_empty()
+        && whens.iter().map(|(_, then)| then).chain(otherwise.as_deref()).any(|b| b.ty.kind == TypeKind::Date)
+    {
+        // A date has no time of day in its number.
+        let ty = DataType { length: 21, nullable: e.ty.nullable, ..DataType::new(TypeKind::BigInt) };
+        for branch in whens.iter_mut().map(|(_, then)| then).chain(otherwise.as_deref_mut()) {
+            let own = std::mem::replace(branch, Expr::null());
+            *branch = Expr::new(Node::Cast(Box::new(number_of_choice(own))), DataType { nullable: true, ..ty });
+        }
+        e.ty = ty;
+        return e;
+    }
     if let Node::Case { whens, otherwise } = &mut e.node
         && is_string
         && !whens.is_empty()
@@ -949,12 +941,19 @@ fn number_of_choice(mut e: Expr) -> Expr {
         for branch in whens.iter_mut().map(|(_, then)| then).chain(otherwise.as_deref_mut()) {
             if !matches!(branch.node, Node::Const(Value::Null)) {
                 let own = std::mem::replace(branch, Expr::null());
-                *branch = Expr::new(Node::Cast(Box::new(enum_number(own))), DataType { nullable: true, ..ty });
+                let number = number_of_choice(enum_number(own));
+                *branch = Expr::new(Node::Cast(Box::new(number)), DataType { nullable: true, ..ty });
             }
         }
         e.ty = ty;
     }
     e
+}
+
+/// As [`enum_number`], for what is asked whether it is true.
+pub fn truth_operand(e: Expr) -> Expr {
+    let e = enum_number(e);
+    if is_string(e.ty.kind) && e.ty.kind != TypeKind::Json { number_of_choice(e) } else { e }
 }
 
 /// As [`enum_number`], for arithmetic: there an ENUM or SET is a double.
@@ -976,9 +975,10 @@ pub fn function_number(e: Expr) -> Expr {
     let hex = is_hex_literal(&e);
     let e = arith_number(e);
     match e.node {
-        Node::Const(Value::UInt(v)) if hex => {
-            let ty = DataType { length: 23, ..DataType::new(TypeKind::Double).unsigned().not_null() };
-            Expr::new(Node::Const(Value::Double(v as f64)), ty)
+        Node::Const(Value::UInt(_) | Value::Int(_)) if hex => {
+            let Node::Const(v) = &e.node else { return e };
+            let ty = DataType { length: 23, unsigned: e.ty.unsigned, ..DataType::new(TypeKind::Double).not_null() };
+            Expr::new(Node::Const(Value::Double(v.to_f64())), ty)
         }
         _ => e,
     }

@@ -59,5 +59,6 @@ pub fn json_integer(v: &Value<'_>, run: &dyn Execution) -> Value<'static> {
 
 /// 3156: a document has no value of that type.
 pub fn warn_json(to: &str, run: &dyn Execution) {
-    run.warn(ER_INVALID_JSON_VALUE_FOR_CAST, format!("Invalid JSON value for CAST to {to} from column  at row 1"));
+    let row = run.evaluation().row.get();
+    run.warn(ER_INVALID_JSON_VALUE_FOR_CAST, format!("Invalid JSON value for CAST to {to} from column  at row {row}"));
 }

@@ -67,17 +67,21 @@ impl Expr {
                 integer::check(&v, e, run, at)?;
                 number::bit_not(&v, self.ty.kind == TypeKind::VarBinary, run)
             }
-            Node::Cast(e) => {
-                let v = e.eval(run, at)?;
-                if self.ty.kind == TypeKind::BigInt {
-                    integer::check(&v, e, run, at)?;
-                }
-                let v = convert::cast(v, &self.ty, &e.ty, run)?;
+            Node::Cast(e) if (self.ty.kind.is_text() || self.ty.kind.is_bytes()) && self.ty.kind != TypeKind::Json => {
+                let (v, from) = e.eval_shown(run, at)?;
+                let v = convert::cast(v, &self.ty, from, run)?;
                 Ok(match e.node {
                     // What a client sends is a text only once it was looked at.
                     Node::Param(_) => charset::text_or_null(v, &self.ty, run),
                     _ => v,
                 })
+            }
+            Node::Cast(e) => {
+                let v = e.eval(run, at)?;
+                if self.ty.kind == TypeKind::BigInt {
+                    integer::check(&v, e, run, at)?;
+                }
+                convert::cast(v, &self.ty, &e.ty, run)
             }
             Node::InCharset(e) => match e.eval(run, at)? {
                 Value::Bytes(text) => match charset::in_charset(text, &e.ty, self.ty.collation) {
@@ -116,6 +120,19 @@ impl Expr {
         }
     }
 
+    /// The value as a text shows it, with its type: of numbers that CASE makes doubles of, the one that it chooses as that is.
+    pub fn eval_shown<'a>(&'a self, run: &'a dyn Execution, at: Scope<'a>) -> Result<(Value<'a>, &'a DataType)> {
+        match &self.node {
+            Node::Case { whens, otherwise } if self.ty.kind == TypeKind::Double && !whens.is_empty() => {
+                match branch(whens, otherwise.as_deref(), run, at)? {
+                    Some(e) => e.eval_shown(run, at),
+                    None => Ok((Value::Null, &self.ty)),
+                }
+            }
+            _ => Ok((self.eval(run, at)?, &self.ty)),
+        }
+    }
+
     /// The value of CASE, which is of this expression's type.
     fn chosen<'a>(
         &'a self,
@@ -124,25 +141,14 @@ impl Expr {
         run: &'a dyn Execution,
         at: Scope<'a>,
     ) -> Result<Value<'a>> {
-        let found = match whens.len() >= alternatives::CONDITIONS_MIN {
-            true => alternatives::first_true(whens, run, at)?.map(|found| found.first),
-            false => None,
-        };
-        let first = match found {
-            Some(first) => first,
-            None => first_when(whens, run, at)?,
-        };
-        if let Some((_, then)) = first.map(|i| &whens[i]) {
-            return convert::unify(then.eval(run, at)?, &then.ty, &self.ty, run);
-        }
-        match otherwise {
+        let Some(e) = branch(whens, otherwise, run, at)? else { return Ok(Value::Null) };
+        let v = e.eval(run, at)?;
+        match whens.is_empty() {
             // No conditions: a conversion alone.
-            Some(e) if whens.is_empty() => convert::keep(e.eval(run, at)?, &e.ty, &self.ty, run),
-            Some(e) => convert::unify(e.eval(run, at)?, &e.ty, &self.ty, run),
-            None => Ok(Value::Null),
+            true => convert::keep(v, &e.ty, &self.ty, run),
+            false => convert::unify(v, &e.ty, &self.ty, run),
         }
     }
-
     /// Error 1690 says what is out of range.
     #[cold]
     pub fn failed(&self, e: SqlError, at: Scope<'_>) -> SqlError {
@@ -280,6 +286,7 @@ fn is_among(
 ) -> Result<Option<bool>> {
     let v = operand.eval(run, at)?;
     if v.is_null() {
+        tell_of_listed(operand, list, run, at)?;
         return Ok(None);
     }
     if kept != 0
@@ -288,15 +295,42 @@ fn is_among(
         return Ok(found);
     }
     let mut unknown = false;
+    let is_number = |v: &Value<'_>| matches!(v, Value::Int(_) | Value::UInt(_) | Value::Double(_) | Value::Decimal(_));
+    let mut read: Option<Value<'_>> = None;
     for e in list {
         let w = e.eval(run, at)?;
         if w.is_null() {
             unknown = true;
-        } else if compare::values(&v, &w, collation, run)? == Ordering::Equal {
+            continue;
+        }
+        let beside = match &v {
+            // A text is read as a number once for all numbers.
+            Value::Bytes(text) if is_number(&w) => read.get_or_insert_with(|| {
+                convert::warn_truncated_double(text, run);
+                Value::Double(v.to_f64())
+            }),
+            v => v,
+        };
+        if compare::values(beside, &w, collation, run)? == Ordering::Equal {
             return Ok(Some(true));
         }
     }
     Ok(if unknown { None } else { Some(false) })
+}
+
+/// Texts of a list that is looked through are read as numbers where the operand is one, also where it is NULL.
+#[cold]
+fn tell_of_listed(operand: &Expr, list: &[Expr], run: &dyn Execution, at: Scope<'_>) -> Result<()> {
+    let is_constant = |e: &Expr| matches!(e.node, Node::Const(_) | Node::Param(_) | Node::Call(..));
+    if !operand.ty.kind.is_numeric() || list.iter().all(is_constant) {
+        return Ok(());
+    }
+    for e in list {
+        if let Value::Bytes(text) = e.eval(run, at)? {
+            convert::warn_truncated_double(&text, run);
+        }
+    }
+    Ok(())
 }
 
 fn is_like(
@@ -318,6 +352,24 @@ fn is_like(
     let pattern = convert::text(&pattern, &operands[1].ty);
     let found = collation.try_like(&text, &pattern, escape, &mut || run.check_interrupt_now())?;
     Ok(Some(found))
+}
+
+/// The branch that CASE chooses.
+fn branch<'a>(
+    whens: &'a [(Expr, Expr)],
+    otherwise: Option<&'a Expr>,
+    run: &'a dyn Execution,
+    at: Scope<'a>,
+) -> Result<Option<&'a Expr>> {
+    let found = match whens.len() >= alternatives::CONDITIONS_MIN {
+        true => alternatives::first_true(whens, run, at)?.map(|found| found.first),
+        false => None,
+    };
+    let first = match found {
+        Some(first) => first,
+        None => first_when(whens, run, at)?,
+    };
+    Ok(first.map(|i| &whens[i].1).or(otherwise))
 }
 
 /// The place of the first WHEN of CASE whose condition is true.

@@ -55,6 +55,8 @@ pub struct Evaluation<'x> {
     asked: Asked,
     /// Warnings raised so far, for the `info` of the outcome.
     pub warnings: Cell<u64>,
+    /// The row of the result that comes next, from 1: warnings name it.
+    pub row: Cell<u64>,
     /// What LAST_INSERT_ID(expr) was given in this statement.
     pub given_id: Cell<Option<u64>>,
     /// Operators have opened a temporary file, or a buffer has grown beyond [`KEPT_BYTES_MAX`].
@@ -76,6 +78,7 @@ impl<'x> Evaluation<'x> {
             steps: Cell::new(0),
             asked: Asked::default(),
             warnings: Cell::new(0),
+            row: Cell::new(1),
             given_id: Cell::new(None),
             holds_much: Cell::new(false),
         }

@@ -6,7 +6,7 @@
 //! ```text
 //!   node      the tree: literals, columns, operators, calls         eval      its value for the rows of a scope
 //!   row       those rows: slots side by side, a scope per query     store     a value brought to a column's type
-//!   functions, aggregate, window, compare, number, convert: what the nodes mean
+//!   functions, aggregate, window, compare, between, number, convert, clock: what the nodes mean
 //!   execution what is asked of the statement that evaluates         print     the tree as text
 //! ```
 //! Knows how a row is laid out and what a session may be asked, but neither transactions nor plans nor operators: what it needs of
@@ -17,6 +17,7 @@ pub mod alternatives;
 pub mod array;
 pub mod between;
 pub mod charset;
+pub mod clock;
 pub mod compare;
 pub mod convert;
 pub mod document;

@@ -136,22 +136,41 @@ pub fn store_nullable<'v>(
         _ => v,
     };
     let source = convert::source_type(source, &v);
+    let given = match &v {
+        Value::DateTime(_) => None,
+        given if c.data_type.kind == TypeKind::Timestamp => Some(convert::text(given, &source).into_owned()),
+        _ => None,
+    };
+    let no_bits = match &v {
+        Value::Decimal(d) if c.data_type.kind == TypeKind::Bit => d.round(0).to_u64().err(),
+        _ => None,
+    };
     let (v, warning) = types::coerce_for_store(v, &source, &c.data_type, &context)?;
-    if let Some(mut w) = warning {
-        if c.data_type.kind == TypeKind::Bit && run.evaluation().sql_mode.is_strict() {
-            // Only under IGNORE: MySQL's BIT asks the mode itself.
-            w = types::error::Warning {
-                code: ER_DATA_TOO_LONG,
-                message: format!("Data too long for column '{}' at row {row}", c.name),
-                ..w
-            };
-        }
-        tell(w, run);
+    match warning {
+        Some(w) if c.data_type.kind == TypeKind::Bit => tell_of_bits(w, no_bits, c, row, run),
+        Some(w) => tell(w, run),
+        None => {}
     }
     match (&v, c.data_type.kind) {
-        (Value::DateTime(t), TypeKind::Timestamp) => timestamp(*t, c, row, how, run),
+        (Value::DateTime(t), TypeKind::Timestamp) => timestamp(*t, given.as_deref(), c, row, how, run),
         _ => Ok(v),
     }
+}
+
+/// What did not fit into a BIT. `no_bits`: what a decimal that is no unsigned integer was taken for, of which MySQL warns before it
+/// looks at how many bits that has.
+#[cold]
+fn tell_of_bits(w: types::error::Warning, no_bits: Option<u64>, c: &Column, row: u64, run: &dyn Execution) {
+    if no_bits.is_some() {
+        tell(w.clone(), run);
+    }
+    if no_bits == Some(0) || no_bits.is_some() && c.data_type.length >= u64::BITS {
+        return;
+    }
+    // A strict mode warns only under IGNORE: MySQL's BIT asks the mode itself.
+    let is_strict = run.evaluation().sql_mode.is_strict();
+    let too_long = || format!("Data too long for column '{}' at row {row}", c.name);
+    tell(if is_strict { types::error::Warning { code: ER_DATA_TOO_LONG, message: too_long(), ..w } } else { w }, run);
 }
 
 #[cold]
@@ -179,12 +198,22 @@ fn in_session_zone<'v>(v: Value<'v>, c: &Column, row: u64, how: Strictness, run:
 
 /// A local time for a TIMESTAMP column, which holds UTC. Error 1292 (a warning and the zero date, unless strict) outside of its
 /// range.
-fn timestamp(t: DateTime, c: &Column, row: u64, how: Strictness, run: &dyn Execution) -> Result<Value<'static>> {
+/// `given`: the text that it was read from.
+fn timestamp(
+    t: DateTime,
+    given: Option<&[u8]>,
+    c: &Column,
+    row: u64,
+    how: Strictness,
+    run: &dyn Execution,
+) -> Result<Value<'static>> {
     if let Some(t) = convert::to_utc(t, run) {
         return Ok(Value::DateTime(t));
     }
     if how.mode.is_strict() {
-        let shown = String::from_utf8_lossy(&convert::text(&Value::DateTime(t), &c.data_type)).into_owned();
+        let read = Value::DateTime(t);
+        let shown = given.map_or_else(|| convert::text(&read, &c.data_type), |text| text.into());
+        let shown = String::from_utf8_lossy(&shown);
         let message = format!("Incorrect datetime value: '{shown}' for column '{}' at row {row}", c.name);
         return Err(SqlError::new(ER_TRUNCATED_WRONG_VALUE, message));
     }

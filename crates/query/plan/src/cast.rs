@@ -22,7 +22,12 @@ impl Planner<'_> {
             self.expr_for(cast.operand, &self.operand_type(cast.to), Takes::Any)?,
             matches!(
                 cast.to,
-                CastType::Signed | CastType::Unsigned | CastType::Decimal(..) | CastType::Double | CastType::Float(_)
+                CastType::Signed
+                    | CastType::Unsigned
+                    | CastType::Decimal(..)
+                    | CastType::Double
+                    | CastType::Float(_)
+                    | CastType::Year
             ),
         );
         let mut ty = self.cast_type(cast.to, &e.ty)?;

@@ -113,7 +113,7 @@ pub(super) fn pair_collations(operands: &mut [Expr], outputs: &mut [Expr]) -> Re
 pub(super) fn pair_collation(a: &mut Expr, b: &mut Expr) -> Result<CollationId> {
     let are_numbers = [a.ty.kind.is_numeric(), b.ty.kind.is_numeric()];
     for (e, beside_number) in [(&mut *a, are_numbers[1]), (&mut *b, are_numbers[0])] {
-        if beside_number && e.members().is_some() {
+        if beside_number {
             *e = convert::enum_number(std::mem::replace(e, Expr::null()));
         }
     }

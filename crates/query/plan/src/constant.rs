@@ -10,7 +10,7 @@
 
 use super::Planner;
 use expr::compare::{Reading, TemporalParam};
-use expr::functions::once;
+use expr::functions::{Function, Rule, f, once};
 use expr::string;
 use expr::{Expr, Node, boolean_type, compare, convert};
 use types::datatype::DECIMALS_NOT_FIXED;
@@ -87,7 +87,10 @@ impl Planner<'_> {
             },
             _ => None,
         };
-        let Some((column, value)) = pair else { return e.children_mut(&mut |e| self.fold(e, asks, open)) };
+        let Some((column, value)) = pair else {
+            self.fold_compared(e);
+            return e.children_mut(&mut |e| self.fold(e, asks, open));
+        };
         if self.is_text_literal(value) {
             let literal = std::mem::replace(value, Expr::null());
             *value = once::number(literal, self.next_once());
@@ -102,6 +105,36 @@ impl Planner<'_> {
             *value = compare::not_near(value).clone();
             compare::hold_as_float(value, &column.ty);
         }
+    }
+
+    /// A literal that is compared with a number is read once, when that is first asked for.
+    fn fold_compared(&mut self, e: &mut Expr) {
+        let Node::Compare(_, a, b, _) = &mut e.node else { return };
+        // What ELT chooses is a text, whatever it is chosen from.
+        let is_text = |e: &Expr| matches!(&e.node, Node::Call(f, _) if f.name == "elt");
+        let is_number = [&**a, &**b].map(|e| e.ty.kind.is_numeric() && !is_text(e));
+        for (value, beside_number) in [(&mut **a, is_number[1]), (&mut **b, is_number[0])] {
+            if beside_number && self.is_text_literal(value) {
+                let literal = std::mem::replace(value, Expr::null());
+                *value = once::number(literal, self.next_once());
+            }
+        }
+    }
+
+    /// A literal that CASE compares its operand with: MySQL reads it at each row.
+    pub(super) fn asked_each_time(&self, e: Expr) -> Expr {
+        static EACH_TIME: Function = f("each time", 1, 1, Rule::First, |a| a.value(0));
+        if !self.is_text_literal(&e) {
+            return e;
+        }
+        let ty = e.ty;
+        Expr::new(Node::Call(&EACH_TIME, vec![e]), ty)
+    }
+
+    /// The same in an expression of the select list, or of an order.
+    pub(super) fn fold_shown(&mut self, e: &mut Expr) {
+        self.fold_compared(e);
+        e.children_mut(&mut |e| self.fold_shown(e));
     }
 
     /// Parameters that a condition compares with a column.
@@ -142,8 +175,13 @@ impl Planner<'_> {
     /// The values of an IN that are nothing but texts beside a number.
     pub(super) fn once_listed(&mut self, operand: &Expr, list: Vec<Expr>) -> Vec<Expr> {
         let is_null = |e: &Expr| matches!(e.node, Node::Const(Value::Null));
-        let are_texts = list.iter().all(|e| is_null(e) || is_text(e) && is_known(e) && !convert::is_hex_literal(e));
-        if !operand.ty.kind.is_numeric() || operand.ty.kind == TypeKind::Year || !are_texts {
+        let is_real = |e: &Expr| matches!(e.ty.kind, TypeKind::Double | TypeKind::Float);
+        // All of them are compared as doubles.
+        let is_double = |e: &Expr| {
+            is_text(e) && !convert::is_hex_literal(e) || is_real(e) || is_real(operand) && compare::is_number(e)
+        };
+        let are_doubles = list.iter().all(|e| is_null(e) || is_known(e) && is_double(e));
+        if !operand.ty.kind.is_numeric() || operand.ty.kind == TypeKind::Year || !are_doubles {
             return list;
         }
         let mut all = Vec::with_capacity(list.len());

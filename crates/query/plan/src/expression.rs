@@ -74,7 +74,7 @@ impl Planner<'_> {
         if e.ty.kind == TypeKind::Json && self.scope.view_depth == 0 {
             self.warnings.notes.push((ER_IMPLICIT_COMPARISON_FOR_JSON, functions::json::AS_CONDITION));
         }
-        convert::enum_number(e)
+        convert::truth_operand(e)
     }
 
     /// An expression of a clause that messages name.
@@ -140,7 +140,7 @@ impl Planner<'_> {
             Ast::Decimal(s) => self.decimal_literal(*s),
             Ast::Float(s) => self.float_literal(*s)?,
             Ast::String { text, introducer } => self.string_literal(*text, *introducer)?,
-            Ast::Bytes { bytes, introducer, .. } => self.bytes_literal(*bytes, *introducer)?,
+            Ast::Bytes { bytes, introducer, bit } => self.bytes_literal(*bytes, *introducer, *bit)?,
             Ast::Temporal { kind, text, escaped } => self.temporal_literal(*kind, *text, *escaped)?,
             Ast::Param(i) => self.parameter(*i as usize, &self.text_parameter(), Takes::Own),
             Ast::Local(local) => self.local(*local),

@@ -2,7 +2,7 @@
 
 use super::{Planner, constant};
 use crate::parameter::Otherwise;
-use expr::{Expr, Node, compare, moment};
+use expr::{Expr, Node, compare, convert, moment};
 use types::{Result, TypeKind};
 
 impl Planner<'_> {
@@ -29,6 +29,7 @@ impl Planner<'_> {
             let is_given = matches!(e.node, Node::Const(_) | Node::Param(_));
             let e = match operand.ty.kind {
                 // A YEAR is not compared with years of two digits here.
+                TypeKind::Year if convert::is_hex_literal(&e) || e.members().is_some() => convert::enum_number(e),
                 TypeKind::Year => e,
                 TypeKind::Time
                     if constant::is_text(&e) && e.ty.kind != TypeKind::Json && !self.is_open_parameter(&e) =>

@@ -83,16 +83,13 @@ impl Planner<'_> {
         }
     }
 
-    pub(super) fn bytes_literal(&self, bytes: Str, introducer: Option<Name>) -> Result<Expr> {
+    pub(super) fn bytes_literal(&self, bytes: Str, introducer: Option<Name>, of_bits: bool) -> Result<Expr> {
         let parsed = self.parsed;
         let bytes = parsed.bytes(bytes).to_vec();
         match introducer {
             Some(n) => introduced(bytes, self.charset(parsed.name(n))?),
             // In a numeric place it is a number: see `convert::is_hex_literal`.
-            None => {
-                let e = string(bytes, CollationId::BINARY);
-                Ok(Expr { ty: e.ty.unsigned(), ..e })
-            }
+            None => Ok(convert::hex_literal(bytes, of_bits)),
         }
     }
 

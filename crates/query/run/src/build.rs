@@ -224,6 +224,7 @@ impl Statement {
                             *row = recycle(values);
                         }
                     }
+                    run.evaluation.row.set(rows + 1);
                     Ok(Step::More)
                 })?;
                 Ok(Outcome { affected_rows: rows, found_rows: run.found_rows.get(), ..Outcome::default() })

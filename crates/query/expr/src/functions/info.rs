@@ -99,7 +99,12 @@ fn uuid<'a>(a: Args<'a>) -> Result<Value<'a>> {
 /// them as it reads rows. Where it has none they end the sleep, which is 1.
 fn sleep<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let Some(seconds) = a.double(0)?.filter(|s| *s >= 0.0) else {
-        return Err(err!(ER_WRONG_ARGUMENTS, "sleep."));
+        let wrong = err!(ER_WRONG_ARGUMENTS, "sleep.");
+        if a.run.evaluation().sql_mode.is_strict() {
+            return Err(wrong);
+        }
+        a.run.push_warning(wrong);
+        return Ok(Value::Int(0));
     };
     // The row that time ran out in has its 1; there is none after it.
     a.run.check_interrupt_now()?;

@@ -66,11 +66,11 @@ impl<'a> Args<'a> {
 
     /// As text; `None` for NULL.
     pub fn text(&self, i: usize) -> Result<Option<Cow<'a, [u8]>>> {
-        let v = self.value(i)?;
+        let (v, own) = self.args[i].eval_shown(self.run, self.at)?;
         if v.is_null() {
             return Ok(None);
         }
-        let text = convert::into_text(v, &self.args[i].ty);
+        let text = convert::into_text(v, own);
         self.run.check_work(text.len())?;
         Ok(Some(match self.converts {
             false => text,
@@ -462,14 +462,11 @@ fn nullif<'a>(a: Args<'a>) -> Result<Value<'a>> {
 
 fn extreme<'a>(a: Args<'a>, greatest: bool) -> Result<Value<'a>> {
     let collation = a.ty.collation;
-    let temporal = a.args.iter().any(|e| e.ty.kind.is_temporal());
-    if (a.ty.kind.is_text() || a.ty.kind.is_bytes()) && !temporal {
-        return extreme_text(a, greatest);
-    }
-    if a.ty.kind.is_text()
-        && let Some(moment) = extreme_moment(&a, greatest)?
-    {
-        return Ok(moment);
+    if a.ty.kind.is_text() || a.ty.kind.is_bytes() {
+        return match extreme_moment(&a, greatest)? {
+            Some(moment) => Ok(moment),
+            None => extreme_text(a, greatest),
+        };
     }
     let mut best: Option<Value<'a>> = None;
     let mut from = &a.args[0].ty;
@@ -500,15 +497,25 @@ fn extreme_moment<'a>(a: &Args<'a>, greatest: bool) -> Result<Option<Value<'a>>>
     let dates = a.args.iter().map(|e| &e.ty).filter(|ty| is_moment(ty) || ty.kind == TypeKind::Date);
     let Some(form) = dates.max_by_key(|ty| is_moment(ty)) else { return Ok(None) };
     let mut best = None;
+    let mut is_known = true;
     for i in 0..a.len() {
-        let v = a.value(i)?;
+        let v = temporal::in_year(a.value(i)?, &a.args[i].ty);
         if v.is_null() {
             return Ok(Some(Value::Null));
         }
-        let Some(moment) = convert::datetime(&v, a.run) else { return Ok(None) };
+        let read = match is_moment(form) {
+            true => convert::datetime(&v, a.run),
+            false => convert::day(&v, convert::LENIENT, a.run),
+        };
+        let Some(moment) = read else {
+            is_known = false;
+            continue;
+        };
         best = Some(best.map_or(moment, |b| if greatest { moment.max(b) } else { moment.min(b) }));
     }
-    let Some(moment) = best else { return Ok(None) };
+    // The least of what is no moment and others is the least text; else the others alone count.
+    let is_decided = is_known || greatest || !is_moment(form);
+    let Some(moment) = best.filter(|_| is_decided) else { return Ok(None) };
     if !is_moment(form) {
         return Ok(Some(bytes(convert::text(&Value::Date(moment.date()), form).into_owned())));
     }
@@ -517,15 +524,23 @@ fn extreme_moment<'a>(a: &Args<'a>, greatest: bool) -> Result<Option<Value<'a>>>
     Ok(Some(bytes(convert::text(&v, &DataType { decimals, ..*form }).into_owned())))
 }
 
-/// Numbers among texts compare as texts.
+/// Numbers among texts compare as texts, and so do times, and moments with the digits of all.
 fn extreme_text<'a>(a: Args<'a>, greatest: bool) -> Result<Value<'a>> {
     let mut best: Option<Cow<'a, [u8]>> = None;
+    let is_moment = |kind: TypeKind| matches!(kind, TypeKind::DateTime | TypeKind::Timestamp);
+    let moments = a.args.iter().filter(|e| is_moment(e.ty.kind));
+    let decimals = moments.clone().next().and(a.args.iter().map(moment_digits).max());
     for i in 0..a.len() {
         let v = a.value(i)?;
         if v.is_null() {
             return Ok(Value::Null);
         }
-        let text = charset::transcode(convert::into_text(v, &a.args[i].ty), &a.args[i].ty, a.ty);
+        let own = a.args[i].ty;
+        let ty = match decimals {
+            Some(decimals) if is_moment(own.kind) => DataType { decimals, ..own },
+            _ => own,
+        };
+        let text = charset::transcode(convert::into_text(v, &ty), &ty, a.ty);
         let better = match &best {
             None => true,
             Some(b) => {

@@ -28,13 +28,12 @@ pub fn arguments_of(function: &str) -> Arguments {
         | "radians" | "rand" | "sign" | "sin" | "sleep" | "sqrt" | "tan" => "F",
         "bin" | "char" | "conv" | "from_days" | "inet_ntoa" | "interval" | "last_insert_id" | "makedate" | "oct"
         | "period_add" | "period_diff" | "ps_thread_id" | "random_bytes" | "space" => "I",
-        "datediff" | "day" | "dayname" | "dayofmonth" | "dayofweek" | "dayofyear" | "hour" | "last_day"
-        | "microsecond" | "minute" | "month" | "monthname" | "quarter" | "second" | "time" | "to_days"
-        | "to_seconds" | "unix_timestamp" | "weekday" | "weekofyear" | "year" => "M",
+        "datediff" | "dayname" | "dayofweek" | "dayofyear" | "hour" | "microsecond" | "minute" | "second" | "time"
+        | "to_days" | "to_seconds" | "unix_timestamp" | "weekday" | "weekofyear" => "M",
         "week" | "yearweek" => "MI",
         "convert_tz" | "date_format" | "time_format" => "MS",
         "timestamp" => "MT",
-        "date" => "A",
+        "date" | "day" | "dayofmonth" | "last_day" | "month" | "monthname" | "quarter" | "year" => "A",
         "adddate" | "subdate" => "AI",
         "addtime" | "subtime" | "time_to_sec" => "T",
         "sec_to_time" => "D",

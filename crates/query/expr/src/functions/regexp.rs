@@ -61,6 +61,11 @@ fn out_of_bounds() -> SqlError {
     err!(ER_REGEXP_INDEX_OUTOFBOUNDS_ERROR)
 }
 
+/// An argument that counts something: 32 bits of it are looked at.
+fn int32(a: &Args<'_>, i: usize) -> Result<Option<i64>> {
+    Ok(a.int(i)?.map(|n| i64::from(n as i32)))
+}
+
 fn like<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let Some(call) = Call::read(&a, None, None, 2)? else { return Ok(Value::Null) };
     Ok(Value::Int(call.find(0, a.run)?.is_some() as i64))
@@ -69,7 +74,7 @@ fn like<'a>(a: Args<'a>) -> Result<Value<'a>> {
 fn instr<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let end = match a.len() {
         0..5 => false,
-        _ => match a.int(4)? {
+        _ => match int32(&a, 4)? {
             None => return Ok(Value::Null),
             Some(0) => false,
             Some(1) => true,
@@ -101,6 +106,8 @@ fn replace<'a>(a: Args<'a>) -> Result<Value<'a>> {
     }
     let with = String::from_utf8_lossy(&with).into_owned();
     let (regex, subject) = (call.regex(), Subject::new(&call.subject, a.run));
+    // What is less than none is the first.
+    let which = if call.occurrence < 0 { 1 } else { call.occurrence };
     let mut out = String::new();
     let (mut at, mut copied, mut n) = (call.start, 0, 0);
     // ICU's buffer is one packet, of two bytes each.
@@ -115,14 +122,14 @@ fn replace<'a>(a: Args<'a>) -> Result<Value<'a>> {
         a.run.check_interrupt()?;
         let (from, to) = found.get(0).expect("a match has a whole");
         n += 1;
-        if call.occurrence <= 0 || n == call.occurrence {
+        if which == 0 || n == which {
             out.push_str(&call.subject[copied..from]);
             expand(&with, &found, &call.subject, &mut out)?;
             copied = to;
             a.run.check_work(with.len())?;
             fits(&out)?;
         }
-        if call.occurrence > 0 && n >= call.occurrence {
+        if which > 0 && n >= which {
             break;
         }
         at = next_start(&call.subject, from, to);
@@ -320,7 +327,7 @@ impl<'a> Call<'a> {
         flags: usize,
     ) -> Result<Option<Call<'a>>> {
         let number = |i: Option<usize>, default: i64| match i.filter(|i| *i < a.len()) {
-            Some(i) => a.int(i),
+            Some(i) => int32(a, i),
             None => Ok(Some(default)),
         };
         let begin = number(position, 1)?;

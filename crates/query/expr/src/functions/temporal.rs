@@ -21,7 +21,11 @@ pub static FUNCTIONS: &[Function] = &[
         let us = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_micros() as i64);
         Ok(Value::DateTime(convert::local_time(a.run, us, a.ty.decimals)))
     })),
-    f("date", 1, 1, Rule::Date, |a| Ok(moment_let_in(&a)?.map_or(Value::Null, |t| Value::Date(t.date())))),
+    f("date", 1, 1, Rule::Date, |a| {
+        let v = in_year(a.value(0)?, &a.args[0].ty);
+        let date = convert::day(&v, convert::LENIENT, a.run).filter(|t| convert::is_let_in(*t, &v, true, a.run));
+        Ok(date.map_or(Value::Null, |t| Value::Date(t.date())))
+    }),
     f("time", 1, 1, Rule::TimeOf, |a| on_time(a, Value::Time)),
     f("timestamp", 1, 2, Rule::Moment, timestamp),
     f("year", 1, 1, Rule::Year, |a| on_date(a, |d| Some(Value::UInt(d.year() as u64)))),
@@ -58,7 +62,12 @@ pub static FUNCTIONS: &[Function] = &[
             let us = micros_of(s, a.run);
             let time = us.clamp(Time::MIN.0, Time::MAX.0);
             if time != us {
-                a.run.push_warning(err!(ER_TRUNCATED_WRONG_VALUE, "time", s));
+                let shown = match a.value(0) {
+                    Ok(Value::Int(n)) => n.to_string(),
+                    Ok(Value::UInt(n)) => n.to_string(),
+                    _ => s.to_string(),
+                };
+                a.run.push_warning(err!(ER_TRUNCATED_WRONG_VALUE, "time", shown));
             }
             Value::Time(Time(time))
         }))
@@ -81,13 +90,15 @@ pub static FUNCTIONS: &[Function] = &[
     f("convert_tz", 3, 3, Rule::Moment, convert_tz),
     f("period_add", 2, 2, Rule::Int(21), |a| {
         let (Some(p), Some(n)) = (a.int(0)?, a.int(1)?) else { return Ok(Value::Null) };
-        let months = period_months(&a, p)?.wrapping_add(n);
+        let months = period_months(&a, p)?.wrapping_add(n) as u64;
         if months == 0 {
             return Ok(Value::Int(0));
         }
-        let year = months / 12;
-        let year = if (0..100).contains(&year) { types::temporal::parse::full_year(year as u32) as i64 } else { year };
-        Ok(Value::Int(year.wrapping_mul(100).wrapping_add(months % 12 + 1)))
+        let year = match months / 12 {
+            year @ 0..100 => types::temporal::parse::full_year(year as u32).into(),
+            year => year,
+        };
+        Ok(Value::Int(year.wrapping_mul(100).wrapping_add(months % 12 + 1) as i64))
     }),
     f("period_diff", 2, 2, Rule::Int(21), |a| {
         let (Some(p), Some(q)) = (a.int(0)?, a.int(1)?) else { return Ok(Value::Null) };
@@ -273,14 +284,20 @@ fn moment(a: &Args<'_>, i: usize) -> Result<Option<DateTime>> {
     Ok(convert::datetime(&v, a.run))
 }
 
+/// The first argument where a day is asked for, which may lack its month or itself.
+fn day(a: &Args<'_>) -> Result<Option<DateTime>> {
+    let v = in_year(a.value(0)?, &a.args[0].ty);
+    Ok(convert::day(&v, convert::LENIENT, a.run))
+}
+
 /// The first argument as a moment that `sql_mode` lets in.
 fn moment_let_in(a: &Args<'_>) -> Result<Option<DateTime>> {
     let v = in_year(a.value(0)?, &a.args[0].ty);
-    Ok(convert::datetime(&v, a.run).filter(|t| convert::is_let_in(*t, &v, a.run)))
+    Ok(convert::datetime(&v, a.run).filter(|t| convert::is_let_in(*t, &v, false, a.run)))
 }
 
 /// A YEAR where a date is asked for: its first day.
-fn in_year<'a>(v: Value<'a>, ty: &DataType) -> Value<'a> {
+pub(super) fn in_year<'a>(v: Value<'a>, ty: &DataType) -> Value<'a> {
     match (ty.kind, &v) {
         (TypeKind::Year, Value::Int(_) | Value::UInt(_)) => convert::first_day(v.to_u64()),
         _ => v,
@@ -295,12 +312,23 @@ fn real(d: Date) -> Option<Date> {
 /// An argument as a date that has a month and a day, as `words` say where a text has none.
 fn real_moment(a: &Args<'_>, i: usize, words: &str) -> Result<Option<DateTime>> {
     let v = in_year(a.value(i)?, &a.args[i].ty);
-    let Some(t) = convert::datetime(&v, a.run) else { return Ok(None) };
+    let read = match v {
+        Value::Bytes(_) if words == NO_DATE => convert::day(&v, convert::LENIENT, a.run),
+        _ => convert::datetime(&v, a.run),
+    };
+    let Some(t) = read else { return Ok(None) };
     if real(t.date()).is_some() {
         return Ok(Some(t));
     }
-    if let Value::Bytes(text) = &v {
-        a.run.warn(ER_TRUNCATED_WRONG_VALUE, format!("{words}: '{}'", String::from_utf8_lossy(text)));
+    match &v {
+        Value::Bytes(text) => {
+            a.run.warn(ER_TRUNCATED_WRONG_VALUE, format!("{words}: '{}'", String::from_utf8_lossy(text)));
+        }
+        Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_) => {
+            let shown = String::from_utf8_lossy(&convert::text(&v, &convert::type_of(&v))).into_owned();
+            a.run.warn(ER_TRUNCATED_WRONG_VALUE, format!("{NO_MOMENT}: '{shown}'"));
+        }
+        _ => {}
     }
     Ok(None)
 }
@@ -313,18 +341,21 @@ fn on_real_date<'a>(a: Args<'a>, f: impl Fn(Date) -> Value<'a>) -> Result<Value<
 }
 
 fn last_day<'a>(a: Args<'a>) -> Result<Value<'a>> {
-    let Some(t) = moment(&a, 0)? else { return Ok(Value::Null) };
+    let Some(t) = day(&a)? else { return Ok(Value::Null) };
     let last = t.date().last_day().filter(|_| t.date().month() > 0);
     if last.is_none() {
         let v = a.value(0)?;
-        let shown = String::from_utf8_lossy(&convert::text(&v, &a.args[0].ty)).into_owned();
+        let read = Value::Date(t.date());
+        let is_short = t.date().year() > 0 && !matches!(v, Value::Bytes(_));
+        let shown = if is_short { convert::text(&read, a.ty) } else { convert::text(&v, &a.args[0].ty) };
+        let shown = String::from_utf8_lossy(&shown).into_owned();
         a.run.warn(ER_TRUNCATED_WRONG_VALUE, format!("{NO_DATE}: '{shown}'"));
     }
     Ok(last.map_or(Value::Null, Value::Date))
 }
 
 fn on_date<'a>(a: Args<'a>, f: impl Fn(Date) -> Option<Value<'a>>) -> Result<Value<'a>> {
-    Ok(moment(&a, 0)?.and_then(|t| f(t.date())).unwrap_or(Value::Null))
+    Ok(day(&a)?.and_then(|t| f(t.date())).unwrap_or(Value::Null))
 }
 
 fn on_time<'a>(a: Args<'a>, f: impl Fn(Time) -> Value<'a>) -> Result<Value<'a>> {
@@ -357,8 +388,11 @@ fn week<'a>(a: Args<'a>, with_year: bool) -> Result<Value<'a>> {
     if a.len() == 2 && a.value(1)?.is_null() {
         return Ok(Value::Int(0));
     }
-    let mode =
-        if a.len() == 2 { a.int(1)?.map_or(0, |n| n.max(0) as u32 & 7) } else { default_week_mode(&a, with_year) };
+    let mode = if a.len() == 2 {
+        a.int(1)?.map_or(0, |n| (n as i32).max(0) as u32 & 7)
+    } else {
+        default_week_mode(&a, with_year)
+    };
     let d = t.date();
     // YEARWEEK always numbers weeks 1..53.
     let (y, w) = d.week(if with_year { mode | 2 } else { mode });
@@ -375,7 +409,8 @@ fn micros_of(seconds: f64, run: &dyn Execution) -> i64 {
 }
 
 fn maketime<'a>(a: Args<'a>) -> Result<Value<'a>> {
-    let Some(h) = a.int(0)? else { return Ok(Value::Null) };
+    let Some(h) = a.int(0)?.map(i128::from) else { return Ok(Value::Null) };
+    let h = if let Value::UInt(h) = a.value(0)? { i128::from(h) } else { h };
     let Some(m) = a.int(1)? else { return Ok(Value::Null) };
     let Some(s) = a.double(2)? else { return Ok(Value::Null) };
     warn_too_many_seconds(&a.value(2)?, &a);
@@ -510,7 +545,8 @@ fn shaped<'a>(v: &Value<'_>, t: DateTime, date_part: bool) -> Value<'a> {
     match v {
         Value::Date(_) if date_part => Value::Date(t.date()),
         Value::Bytes(b) => {
-            let date_only = date_part && b.len() <= 10 && t.time().0 == 0;
+            let has_time = || parse::parse_datetime(b, convert::LENIENT).is_some_and(|p| p.has_time);
+            let date_only = date_part && t.time().0 == 0 && (b.len() <= 10 || !has_time());
             let value = if date_only { Value::Date(t.date()) } else { Value::DateTime(t) };
             as_given(value, true)
         }

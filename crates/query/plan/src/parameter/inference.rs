@@ -203,6 +203,7 @@ impl Planner<'_> {
                     let operand = operand.clone();
                     let operand = if is_kept { written::operand(operand, number, i == 0) } else { operand };
                     let (a, b) = json::as_texts(operand, when);
+                    let b = if a.ty.kind.is_numeric() { self.asked_each_time(b) } else { b };
                     compare_case(a, b)?
                 }
                 None => json::as_number(when),

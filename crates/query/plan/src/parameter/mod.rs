@@ -411,13 +411,13 @@ fn read_time(value: &Value<'_>) -> (Value<'static>, bool) {
     }
 }
 
-/// A number that is the day of a month at most, as MySQL reads it for a DATE: of no month of the year 2000.
+/// A number that is the day of a month at most, or a month, as MySQL reads it for a DATE: of the year 2000.
 fn day_of(value: &Value<'_>) -> Option<Value<'static>> {
     if !matches!(value, Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_)) {
         return None;
     }
-    let day = u32::try_from(seconds_and_micros(value).0).ok().filter(|day| (1..=31).contains(day))?;
-    Some(Value::DateTime(Date::new(2000, 0, day).at_midnight()))
+    let n = u32::try_from(seconds_and_micros(value).0).ok().filter(|n| (1..=31).contains(n) || *n == 100)?;
+    Some(Value::DateTime(Date::new(2000, n / 100, n % 100).at_midnight()))
 }
 
 /// As a DATETIME, and whether all of it is one.

@@ -46,7 +46,7 @@ impl Planner<'_> {
         self.block().allow(Windows::Refused, false);
 
         let conditions = self.where_clause(select)?;
-        let keys = self.group_by(select, &outputs)?;
+        let keys = self.group_by(select, &outputs, &columns)?;
         let having = self.having(select, &outputs, &keys)?;
         self.block().allow(Windows::Allowed, true);
         let order = self.order_of_select(query, &outputs, &keys, having.as_ref())?;
@@ -108,7 +108,8 @@ impl Planner<'_> {
                     }
                 }
                 SelectItem::Expr { expr, alias, text } => {
-                    let e = self.shown_expr(*expr)?;
+                    let mut e = self.shown_expr(*expr)?;
+                    self.fold_shown(&mut e);
                     let name = match alias {
                         Some(alias) => parsed.name(*alias).to_string(),
                         None => self.heading(*expr, &e, *text),
@@ -171,8 +172,8 @@ impl Planner<'_> {
         Ok(conditions)
     }
 
-    /// GROUP BY: names are columns first, then aliases and positions. Error 1056.
-    fn group_by(&mut self, select: &Select, outputs: &[Expr]) -> Result<Vec<Expr>> {
+    /// GROUP BY: names are columns first, then aliases and positions. Errors 1056, 1111.
+    fn group_by(&mut self, select: &Select, outputs: &[Expr], columns: &[ColumnMeta]) -> Result<Vec<Expr>> {
         let mut keys: Vec<Expr> = Vec::new();
         self.scope.clause = "group statement";
         self.block().alias_rule = AliasRule::Last;
@@ -183,7 +184,15 @@ impl Planner<'_> {
             };
             self.warn_of_hidden_alias(*id, &e);
             if e.has_aggregate() || e.has_window() {
-                return Err(SqlError::new(ER_WRONG_GROUP_FIELD, "Can't group on aggregate"));
+                let place = match &self.parsed[*id] {
+                    Ast::Int(n) => usize::try_from(*n).ok().and_then(|n| n.checked_sub(1)),
+                    Ast::Column { .. } => outputs.iter().position(|output| output.same(&e)),
+                    _ => None,
+                };
+                return Err(match place.and_then(|i| columns.get(i)) {
+                    Some(column) => err!(ER_WRONG_GROUP_FIELD, column.name),
+                    None => err!(ER_INVALID_GROUP_FUNC_USE),
+                });
             }
             keys.push(e);
         }

@@ -140,7 +140,7 @@ static NUMBER: Function = super::f("number", 1, 1, super::Rule::Double, |a| {
 
 /// The condition of IF and CASE: the number of a document, if it is one, of a hexadecimal literal, an ENUM or a SET.
 pub fn as_number(e: Expr) -> Expr {
-    let e = crate::convert::enum_number(e);
+    let e = crate::convert::truth_operand(e);
     if e.ty.kind != TypeKind::Json {
         return e;
     }
