@@ -4,7 +4,7 @@ use crate::command::Session;
 use crate::needs::Action;
 use crate::run::Planned;
 use catalog::mdl::{Duration, Mode, Name};
-use catalog::{Changes, MetadataPins, RoutineKind, StorageEngine, Waiting};
+use catalog::{Changes, MetadataPins, RoutineKind, StorageEngine, Version, Waiting};
 use engine::Transaction;
 use expr::Env;
 use observe::Counter;
@@ -99,6 +99,12 @@ impl Session {
                     }
                 }
             }
+            for used in self.used_by_routines(&version, &all[at]) {
+                let part = implied(&used.schema, &used.table, used.carried);
+                if !all.contains(&part) {
+                    all.push(part);
+                }
+            }
             at += 1;
         }
         for at in 0..all.len() {
@@ -111,6 +117,24 @@ impl Session {
             }
         }
         Ok(all)
+    }
+
+    /// The tables that functions of a view use, and triggers of a table that is locked to be written. What cannot be planned will not
+    /// run either.
+    fn used_by_routines(&mut self, version: &Arc<Version>, locked: &LockedTable) -> Vec<TableUse> {
+        let Some(table) = version.table(&locked.schema, &locked.table) else { return Vec::new() };
+        let mut used = Vec::new();
+        for routine in plan::views::functions_of(version, table) {
+            if let Ok(closure) = plan::Env::closure_of(&mut self.state, version, routine) {
+                used.extend(closure.tables.iter().cloned());
+            }
+        }
+        for trigger in table.triggers.iter().filter(|_| locked.write) {
+            if let Ok(of) = plan::Env::use_of_trigger(&mut self.state, version, table, trigger) {
+                used.extend(of.closure.tables.iter().cloned());
+            }
+        }
+        used
     }
 
     /// FLUSH TABLES t, ... WITH READ LOCK.

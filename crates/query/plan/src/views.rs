@@ -12,9 +12,10 @@ use super::source::Definition;
 use super::source::Through;
 use crate::table_use::{ColumnUse, RoutineUse, TableUse, ViewRight};
 use catalog::mdl::Pin;
-use catalog::{CheckOption, Table, Version, View, ViewAlgorithm};
+use catalog::{CheckOption, Routine, RoutineKind, Table, Version, View, ViewAlgorithm};
 use expr::Expr;
 use expr::Shape;
+use expr::functions;
 use sql::ast::{self, Expr as Ast, Parsed, QueryBody, SelectItem, Statement, TableRef};
 use std::sync::Arc;
 use types::codes::*;
@@ -611,6 +612,23 @@ pub fn tables_of(view: &Table) -> Result<Vec<(String, String, bool)>> {
         _ => None,
     });
     Ok(factors.collect())
+}
+
+/// The stored functions that a view calls.
+pub fn functions_of<'v>(version: &'v Version, view: &Table) -> Vec<&'v Arc<Routine>> {
+    let parsed = view.view.as_ref().and_then(|definition| parsed_query(definition).ok());
+    let Some(parsed) = parsed else { return Vec::new() };
+    let called = parsed.exprs().iter().filter_map(|e| match e {
+        Ast::Call { schema, name, .. } => {
+            let name = parsed.name(*name);
+            // A native function comes before a stored one of its name.
+            let is_native = schema.is_none() && functions::find(name).is_some();
+            let schema = schema.map_or(view.schema.as_str(), |s| parsed.name(s));
+            version.routine(schema, RoutineKind::Function, name).filter(|_| !is_native)
+        }
+        _ => None,
+    });
+    called.collect()
 }
 
 /// Is the view a selection from one table? Only such a one may have a CHECK OPTION.
