@@ -238,3 +238,12 @@ def test_load_data_fires_triggers(start, tmp_path):
             (1, "x1"), (2, "y2"), (3, "n3"), (5, None), (10, "x10"), (20, "y20"), (30, "n30"), (5, None))
         assert value(loader, "SELECT GROUP_CONCAT(what ORDER BY what) FROM log") == value(
             loader, "SELECT GROUP_CONCAT(CONCAT_WS('-', id, a, b) ORDER BY CONCAT_WS('-', id, a, b)) FROM t")
+        # Before the row is inserted there is no number yet.
+        ids = tmp_path / "ids.txt"
+        ids.write_text("0\t1\n\\N\t2\n77\t3\n")
+        run("CREATE TABLE n (id INT AUTO_INCREMENT PRIMARY KEY, v INT, seen VARCHAR(10))",
+            "CREATE TRIGGER n_insert BEFORE INSERT ON n FOR EACH ROW SET NEW.seen = IFNULL(NEW.id, 'null')",
+            f"LOAD DATA LOCAL INFILE '{ids}' INTO TABLE n (id, v)", f"LOAD DATA LOCAL INFILE '{ids}' INTO TABLE n (@id, v)", on=loader)
+        assert rows(loader, "SELECT v, seen FROM n ORDER BY id") == (
+            (1, "0"), (2, "null"), (3, "77"), (1, "0"), (2, "0"), (3, "0"))
+        assert value(loader, "SELECT MIN(id) FROM n WHERE seen = '0'") == 1

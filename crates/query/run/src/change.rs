@@ -240,7 +240,8 @@ impl Assigner {
         let computed = rules.as_mut().map_or_else(Vec::new, |rules| rules.only_changing(&set_or_stamped));
         let changes = |c: usize| set_or_stamped.contains(&c) || computed.contains(&c);
         let touched = table.indexes.iter().map(|i| i.parts.iter().any(|p| changes(p.column))).collect();
-        let counted = table.columns.iter().position(|c| c.auto_increment).filter(|c| is_set(*c));
+        let counted = table.columns.iter().position(|c| c.auto_increment);
+        let counted = counted.filter(|c| is_set(*c) || by_triggers.contains(c));
         let (columns, values, old) = (Vec::new(), Vec::new(), Vec::new());
         Assigner {
             slot,

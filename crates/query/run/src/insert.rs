@@ -50,7 +50,7 @@ pub struct InsertStatement {
     /// Columns that get no given value, without the AUTO_INCREMENT column.
     absent: Vec<usize>,
     /// The AUTO_INCREMENT column.
-    counted: Option<usize>,
+    pub(super) counted: Option<usize>,
     source: Source,
     on_duplicate: Option<Assigner>,
     pub(super) rules: Option<RuleSet>,
@@ -810,7 +810,7 @@ fn absent_values<'v>(
 /// Encodes a row and completes it by the table's rules; the AUTO_INCREMENT column comes last, so that a row which fails before
 /// leaves no gap. False: it breaks a rule, which IGNORE makes a warning.
 #[expect(clippy::too_many_arguments, reason = "the last step of two ways to insert")]
-fn finish<'v>(
+pub(super) fn finish<'v>(
     table: &Table,
     counted: Option<usize>,
     rules: &mut Option<RuleSet>,

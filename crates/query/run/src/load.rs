@@ -1,7 +1,7 @@
 //! LOAD DATA: rows from the lines of a file.
 
 use super::fields::{FieldEnd, FieldReader};
-use super::insert::{InsertStatement, Progress, absent, auto_increment, complete};
+use super::insert::{InsertStatement, Progress, absent, auto_increment, complete, finish};
 use super::{Run, Scope};
 use catalog::{ColumnDefault, Table};
 use expr::Execution;
@@ -64,6 +64,8 @@ impl InsertStatement {
         for (i, c) in table.columns.iter().enumerate() {
             values.push(match self.given[i] {
                 Some(_) => store::placeholder(&c.data_type),
+                // Triggers see that there is no value yet.
+                None if p.defers_nulls && c.auto_increment => Value::Null,
                 None => absent(table, i, p, run)?.into_owned(),
             });
         }
@@ -101,6 +103,10 @@ impl InsertStatement {
                     {
                         nulls.push(*c);
                     }
+                    if value.as_ref().is_some_and(Value::is_null) && column.auto_increment && p.defers_nulls {
+                        // One that is NULL is seen as NULL.
+                        nulls.push(*c);
+                    }
                     values[*c] = field_value(table, *c, value, source, p, run)?;
                 }
                 FieldTarget::Nowhere if value.is_none() => complain(err!(ER_WARN_TOO_FEW_RECORDS, p.row), p.how, run)?,
@@ -116,16 +122,15 @@ impl InsertStatement {
         }
         for (c, value) in &source.set {
             nulls.retain(|n| n != c);
-            self.writer.encode(table, &values);
-            self.frame.slots[0].bytes.clone_from(&self.writer.row);
-            self.frame.slots[0].present = true;
+            self.show_line(table, &mut values);
             let column = &table.columns[*c];
             values[*c] = match value {
                 Assigned::Default => absent(table, *c, p, run)?.into_owned(),
                 Assigned::Value(e) => {
                     let v = e.eval(run, Scope::new(&self.frame, None))?.into_owned();
-                    match column.auto_increment {
+                    match column.auto_increment && !p.defers_nulls {
                         true => auto_increment(table, v, &e.ty, *c, p, run)?,
+                        false if column.auto_increment && v.is_null() => Value::Null,
                         false if p.defers_nulls && v.is_null() && !column.data_type.nullable => {
                             nulls.push(*c);
                             store::implicit_default(&column.data_type)
@@ -141,12 +146,34 @@ impl InsertStatement {
         for c in nulls {
             complain(err!(ER_WARN_NULL_TO_NOTNULL, table.columns[c].name, p.row), p.how, run)?;
         }
-        self.writer.encode(table, &values);
-        let given = &self.given;
-        if complete(&mut self.rules, &mut self.writer, &|c| given[c].is_none(), self.ignore, p, run)? {
-            self.write(table, p, run)?;
+        self.write_line(table, &mut values, p, run)
+    }
+
+    /// What SET reads of the line so far. A number that is still to be generated is 0 there.
+    fn show_line(&mut self, table: &Table, values: &mut [Value<'_>]) {
+        let missing = self.counted.filter(|c| values[*c].is_null());
+        if let Some(c) = missing {
+            values[c] = store::implicit_default(&table.columns[c].data_type);
         }
-        Ok(())
+        self.writer.encode(table, values);
+        if let Some(c) = missing {
+            values[c] = Value::Null;
+        }
+        self.frame.slots[0].bytes.clone_from(&self.writer.row);
+        self.frame.slots[0].present = true;
+    }
+
+    fn write_line(&mut self, table: &Table, values: &mut [Value<'_>], p: &mut Progress, run: &Run<'_>) -> Result<()> {
+        let given = &self.given;
+        let (rules, writer, absent) = (&mut self.rules, &mut self.writer, |c: usize| given[c].is_none());
+        let is_complete = match p.defers_nulls {
+            true => finish(table, self.counted, rules, writer, values, &absent, self.ignore, p, run)?,
+            false => {
+                writer.encode(table, values);
+                complete(rules, writer, &absent, self.ignore, p, run)?
+            }
+        };
+        if is_complete { self.write(table, p, run) } else { Ok(()) }
     }
 }
 
@@ -164,7 +191,7 @@ fn field_value(
         None => {
             complain(err!(ER_WARN_TOO_FEW_RECORDS, p.row), p.how, run)?;
             if column.auto_increment {
-                return Ok(absent(table, at, p, run)?.into_owned());
+                return if p.defers_nulls { Ok(Value::Null) } else { Ok(absent(table, at, p, run)?.into_owned()) };
             }
             match &column.default {
                 ColumnDefault::None if column.data_type.nullable => Ok(Value::Null),
@@ -178,7 +205,8 @@ fn field_value(
                 _ => Ok(store::implicit_default(&column.data_type)),
             }
         }
-        Some(value) if column.auto_increment => {
+        Some(value) if column.auto_increment && p.defers_nulls && value.is_null() => Ok(Value::Null),
+        Some(value) if column.auto_increment && !p.defers_nulls => {
             auto_increment(table, value, &source.data_type, at, p, run).map(Value::into_owned)
         }
         Some(value) if value.is_null() && !column.data_type.nullable => Ok(store::implicit_default(&column.data_type)),
