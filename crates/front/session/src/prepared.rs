@@ -8,6 +8,7 @@ use crate::process::Doing;
 use crate::run::{Planned, is_interpreted, is_planned, lexer_mode, parse_error};
 use crate::sink::{MemorySink, gone, wire_column};
 use crate::variables::{VarId, id};
+use accounts::Privileges;
 use catalog::RoutineKind;
 use observe::Counter;
 use plan::parameter::{self, Parameter};
@@ -168,6 +169,7 @@ impl Session {
         self.refresh_access()?;
         if let Statement::Call { name, .. } = parsed.statement {
             let (schema, name) = self.object(&parsed, name)?;
+            self.may_use_program(Privileges::EXECUTE, "execute", (&schema, false, &name))?;
             if self.dictionary().routine(&schema, RoutineKind::Procedure, &name).is_none() {
                 return Err(err!(ER_SP_DOES_NOT_EXIST, "PROCEDURE", format!("{schema}.{name}")));
             }

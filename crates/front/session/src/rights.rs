@@ -8,7 +8,7 @@ use accounts::{Access, AccountName, Privileges};
 use catalog::RoutineKind;
 use plan::{TableUse, ViewRight};
 use run::Prepared;
-use sql::ast::{ExplainTarget, Parsed, QueryBody, Statement, TableRef};
+use sql::ast::{ExplainTarget, Expr, Parsed, QueryBody, Statement, TableRef};
 use types::codes::*;
 use types::{Result, SqlError, err};
 
@@ -303,8 +303,25 @@ impl Session {
         self.denied(parsed, &parsed.statement, &error).err().unwrap_or(error)
     }
 
+    /// A function that is not there is as one that may not be called, for whom it would be so. Error 1370.
+    #[cold]
+    fn deny_function(&self, parsed: &Parsed, error: &SqlError) -> Result<()> {
+        let database = self.state.database.as_deref().unwrap_or_default();
+        for e in parsed.exprs() {
+            let Expr::Call { schema, name, .. } = e else { continue };
+            let (schema, name) = (schema.map_or(database, |s| parsed.name(s)), parsed.name(*name));
+            if err!(ER_SP_DOES_NOT_EXIST, "FUNCTION", format!("{schema}.{name}")).message == error.message {
+                crate::lent::may_execute(self.access(), schema, RoutineKind::Function, name)?;
+            }
+        }
+        Ok(())
+    }
+
     fn denied(&self, parsed: &Parsed, statement: &Statement, error: &SqlError) -> Result<()> {
         let access = self.access();
+        if error.code == ER_SP_DOES_NOT_EXIST {
+            self.deny_function(parsed, error)?;
+        }
         let check = |wanted: Privileges, name| -> Result<()> {
             let Ok((schema, table)) = self.object(parsed, name) else { return Ok(()) };
             access.check_possible(wanted, &schema)?;

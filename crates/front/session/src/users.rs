@@ -403,9 +403,9 @@ impl Session {
         let mut triggers = version.schemas.values().flat_map(|s| s.tables.values()).flat_map(|t| &t.triggers);
         let mut routines = version.schemas.values().flat_map(|s| s.routines.values());
         let has = [
+            ("a view", tables.any(|t| t.view.as_ref().is_some_and(|v| v.definer == definer))),
             ("a stored routine", routines.any(|r| r.definer == definer)),
             ("a trigger", triggers.any(|t| t.definer == definer)),
-            ("a view", tables.any(|t| t.view.as_ref().is_some_and(|v| v.definer == definer))),
         ];
         for (what, _) in has.into_iter().filter(|(_, has)| *has) {
             if !self.access().has_dynamic("ALLOW_NONEXISTENT_DEFINER") {
@@ -474,12 +474,15 @@ impl Session {
         })
     }
 
-    /// Error 1370.
+    /// Whether a routine is there is told to whom may grant it. Error 1370; of one that is there it is said later what is missing.
     fn may_grant_routine(&self, parsed: &Parsed, routine: ObjectName, object: GrantObject) -> Result<()> {
         let (schema, name) = self.object(parsed, routine)?;
         let wanted = Privileges(Privileges::EXECUTE.0 | Privileges::GRANT_OPTION.0);
         let account = &self.access().account().name;
-        match self.access().routine(&schema, object == GrantObject::Function, &name).has(wanted) {
+        let function = object == GrantObject::Function;
+        let is_there =
+            self.server.catalog.current().routine(&schema, crate::routine::kind_of(function), &name).is_some();
+        match is_there || self.access().routine(&schema, function, &name).has(wanted) {
             true => Ok(()),
             false => {
                 Err(err!(ER_PROCACCESS_DENIED_ERROR, "execute", account.user, account.host, format!("{schema}.{name}")))
@@ -581,19 +584,18 @@ impl Session {
                 let missing = missing.without(narrow & access.table_or_columns(schema, table));
                 if missing.is_empty() { Ok(()) } else { Err(access.denied_table(missing, table)) }
             }
-            Level::Routine(schema, function, name) => match access.routine(schema, *function, name).has(wanted) {
-                true => Ok(()),
-                false => {
-                    let account = &access.account().name;
-                    Err(err!(
-                        ER_PROCACCESS_DENIED_ERROR,
-                        "grant",
-                        account.user,
-                        account.host,
-                        format!("{schema}.{name}")
-                    ))
-                }
-            },
+            Level::Routine(schema, function, name) => {
+                let missing = wanted.without(access.routine(schema, *function, name));
+                let command = match missing {
+                    Privileges::NONE => return Ok(()),
+                    missing if missing.has(Privileges::EXECUTE) => "execute",
+                    missing if missing.has(Privileges::ALTER_ROUTINE) => "alter routine",
+                    _ => "grant",
+                };
+                let account = &access.account().name;
+                let routine = format!("{schema}.{name}");
+                Err(err!(ER_PROCACCESS_DENIED_ERROR, command, account.user, account.host, routine))
+            }
         }
     }
 
