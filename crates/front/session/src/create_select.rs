@@ -192,6 +192,7 @@ fn made_column(version: &Version, output: &ColumnMeta, mode: SqlMode) -> Column 
             Provenance::Extreme => output.data_type,
             Provenance::ExtremeValue => extreme_type(output.data_type),
             Provenance::Choice => made_type(choice_type(output.data_type), true),
+            Provenance::Routine => made_type(routine_type(output.data_type), true),
             _ => made_type(output.data_type, output.table.is_empty()),
         };
         let default = made_default(&data_type, mode);
@@ -217,6 +218,18 @@ fn made_column(version: &Version, output: &ColumnMeta, mode: SqlMode) -> Column 
     let on_update_now = column.on_update_now && from_base;
     let explicit_collation = column.explicit_collation && output.provenance == Provenance::Table;
     Column { data_type, default, members, comment, on_update_now, explicit_collation, ..plain }
+}
+
+/// The type of a column for what a stored function gives: its long texts are of the longest kind.
+fn routine_type(t: DataType) -> DataType {
+    match t.kind {
+        kind if kind.is_blob() && kind != TypeKind::Json => {
+            let kind = if kind.is_text() { TypeKind::LongText } else { TypeKind::LongBlob };
+            DataType { kind, length: u32::MAX, ..t }
+        }
+        TypeKind::Binary => DataType { kind: TypeKind::VarBinary, ..t },
+        _ => t,
+    }
 }
 
 /// The type of a column that holds the column of a set operation or a window, which a temporary table had.

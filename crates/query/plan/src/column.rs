@@ -75,6 +75,8 @@ pub enum Provenance {
     ExtremeValue,
     /// One of several values: CASE, IF, COALESCE, ...
     Choice,
+    /// What a stored function gives.
+    Routine,
 }
 
 /// Among [`ColumnMeta::flags`], not for clients: the column of a temporary table, told of as a table's.

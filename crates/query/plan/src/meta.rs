@@ -62,6 +62,11 @@ impl Planner<'_> {
                 return ColumnMeta { table: source.name.clone(), told: Some(Box::new(told)), ..meta };
             }
         }
+        if let Node::Call(_, args) = raw
+            && args.first().is_some_and(|routine| matches!(routine.node, Node::Routine(_)))
+        {
+            return routine_meta(name, e);
+        }
         let provenance = match &e.node {
             Node::Window(_) => return kept_meta(name, e),
             Node::Subquery { .. } => Provenance::Subquery,
@@ -243,6 +248,12 @@ pub fn plain_meta(name: &str, e: &Expr) -> ColumnMeta {
         told: None,
         extreme_of: None,
     }
+}
+
+/// What a stored function gives: a column of no table.
+fn routine_meta(name: &str, e: &Expr) -> ColumnMeta {
+    let told = Told::kept(name).map(|told| Box::new(Told { computed: false, ..*told }));
+    ColumnMeta { flags: type_flags(&e.ty), told, provenance: Provenance::Routine, ..plain_meta(name, e) }
 }
 
 /// A column of a temporary table: strings have no digits behind the point, as those of tables.
