@@ -5,7 +5,7 @@ use catalog::{Sought, Table};
 use observe::Counter;
 use plan::node::SoughtColumn;
 use std::sync::Arc;
-use types::{Result, Value};
+use types::{Result, TypeKind, Value};
 
 /// A table of information_schema or performance_schema.
 pub struct VirtualOp {
@@ -14,6 +14,22 @@ pub struct VirtualOp {
     pub sought: Vec<SoughtColumn>,
     pub rows: Vec<Vec<Value<'static>>>,
     pub next: usize,
+}
+
+/// Values of ENUM columns are computed as texts, and are numbers where rows are compared and sorted.
+fn number_members(table: &Table, rows: &mut [Vec<Value<'static>>]) {
+    let columns = table.columns.iter().enumerate();
+    for (at, column) in columns.filter(|(_, c)| c.data_type.kind == TypeKind::Enum && !c.members.is_empty()) {
+        for row in &mut *rows {
+            let number = match &row[at] {
+                Value::Bytes(text) => column.members.iter().position(|m| m.as_bytes() == &**text),
+                _ => None,
+            };
+            if let Some(n) = number {
+                row[at] = Value::UInt(n as u64 + 1);
+            }
+        }
+    }
 }
 
 impl Op for VirtualOp {
@@ -33,7 +49,9 @@ impl Op for VirtualOp {
         }
         let source = self.table.virtual_rows.clone().expect("planned as a virtual table");
         let env = run.env.borrow();
-        source.rows(env.virtual_context(), &all, &mut self.rows)
+        source.rows(env.virtual_context(), &all, &mut self.rows)?;
+        number_members(&self.table, &mut self.rows);
+        Ok(())
     }
 
     fn next(&mut self, _run: &Run<'_>, frame: &mut Frame, _outer: Option<&Scope<'_>>) -> Result<bool> {
