@@ -372,6 +372,15 @@ impl Parser<'_> {
     /// SET: each item is an instruction of its own.
     fn set_in_program(&mut self) -> R<()> {
         let next = self.peek();
+        // Variables of these names would be taken for SET PASSWORD and SET NAMES.
+        if next.tok == Tok::Word
+            && matches!(next.kw, Kw::PASSWORD | Kw::NAMES)
+            && matches!(self.peek_second().tok, Tok::Eq | Tok::Assign)
+            && self.builder().variable(&next.kw.spelling().to_lowercase()).is_some()
+        {
+            let name = next.kw.spelling().to_lowercase();
+            return Err(ParseError::at(err!(ER_SP_BAD_VAR_SHADOW, name), next.start as usize));
+        }
         let plain = matches!(next.tok, Tok::UserVar | Tok::AtAt) || {
             let third = self.peek_second();
             matches!(third.tok, Tok::Eq | Tok::Assign) && !matches!(next.kw, Kw::PASSWORD)
