@@ -285,7 +285,7 @@ impl<'p> Planner<'p> {
     /// The values of expressions of a statement that is not run itself.
     pub fn wanted_values(&mut self, values: &[ast::ExprId]) -> Result<Body> {
         self.scope.blocks.push(Block::default());
-        let list: Result<Vec<Expr>> = values.iter().map(|e| self.expr(*e)).collect();
+        let list: Result<Vec<Expr>> = values.iter().map(|e| self.plain(*e)).collect();
         self.scope.blocks.pop();
         Ok(Body::Values(list?))
     }
@@ -303,7 +303,7 @@ impl<'p> Planner<'p> {
             Statement::Query(id) => self.query_body_of(*id),
             Statement::Do(list) => {
                 self.scope.blocks.push(Block::default());
-                let list: Result<Vec<Expr>> = parsed.list(*list).iter().map(|e| self.expr(*e)).collect();
+                let list: Result<Vec<Expr>> = parsed.list(*list).iter().map(|e| self.plain(*e)).collect();
                 self.scope.blocks.pop();
                 Ok(Body::Do(list?))
             }
