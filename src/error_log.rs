@@ -2,6 +2,7 @@
 //!
 //! `2026-11-21T23:00:00.123456Z 0 [System] [MY-010931] [Server] text`
 
+use session::panics::LogLevel;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -14,6 +15,15 @@ pub enum Level {
     System,
     Warning,
     Error,
+}
+
+impl From<LogLevel> for Level {
+    fn from(level: LogLevel) -> Level {
+        match level {
+            LogLevel::Warning => Level::Warning,
+            LogLevel::Error => Level::Error,
+        }
+    }
 }
 
 pub struct ErrorLog {

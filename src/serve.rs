@@ -105,7 +105,7 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
         uint(&globals, "log_timestamps") == 1,
     )?);
     let panics = Arc::clone(&log);
-    session::panics::log_to(move |text| panics.write(Level::Error, 0, text));
+    session::panics::log_to(move |level, code, text| panics.write(level.into(), code, text));
     for warning in warnings {
         log.write(Level::Warning, 0, &warning);
     }
@@ -322,6 +322,7 @@ fn run(globals: &Globals, server: &Arc<Server>, signals: &mut Signals, log: &Arc
     }
     // Before anybody can ask whether they run.
     server.start_replicas();
+    server.start_events();
     let listener = Listener::start(&config, Arc::new(Sessions(Arc::clone(server)))).map_err(|e| e.to_string())?;
     listener.register_gauges();
     let listener = Arc::new(listener);
@@ -357,6 +358,7 @@ fn run(globals: &Globals, server: &Arc<Server>, signals: &mut Signals, log: &Arc
     let signal = signals.forever().next();
     let name = if signal == Some(SIGINT) { "SIGINT" } else { "SIGTERM or SHUTDOWN" };
     log.write(Level::System, ER_SERVER_SHUTDOWN_INFO, &format!("Received {name}. Shutting down."));
+    server.stop_events();
     if !listener.stop(PATIENCE) {
         log.write(
             Level::Warning,

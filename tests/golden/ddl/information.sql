@@ -58,7 +58,6 @@ SHOW TABLES WHERE Tables_in_golden LIKE 'a%';
 -- differs: error 1049
 SHOW OPEN TABLES FROM nosuch;
 SHOW TRIGGERS FROM golden;
--- differs: type of a column: MySQL's is DATETIME, LONG UNSIGNED, STRING
 SHOW EVENTS FROM nosuch;
 SHOW CREATE TABLE cheap_books;
 DESCRIBE cheap_books;

@@ -34,7 +34,6 @@ HANDLER h CLOSE;
 HELP 'no such topic at all';
 SHOW ENGINE nope STATUS;
 SHOW TRIGGERS FROM nope;
--- differs: types of columns
 SHOW EVENTS FROM nope;
 SHOW PROCEDURE CODE p;
 SHOW PROFILES;

@@ -98,7 +98,7 @@ impl Connection {
         match &self.output.transport {
             Transport::Tls(layer) => Some(layer.info()),
             Transport::Compressed(frames) => Some(frames.below()?.info()),
-            Transport::Plain | Transport::Broken => None,
+            Transport::Plain | Transport::Broken | Transport::Nowhere => None,
         }
     }
 
@@ -106,7 +106,7 @@ impl Connection {
     pub fn compression(&self) -> Option<Algorithm> {
         match &self.output.transport {
             Transport::Compressed(frames) => Some(frames.algorithm()),
-            Transport::Plain | Transport::Tls(_) | Transport::Broken => None,
+            Transport::Plain | Transport::Tls(_) | Transport::Broken | Transport::Nowhere => None,
         }
     }
 
@@ -120,7 +120,7 @@ impl Connection {
         self.output.flush()?;
         let below = match std::mem::replace(&mut self.output.transport, Transport::Broken) {
             Transport::Tls(layer) => Some(layer),
-            Transport::Plain | Transport::Compressed(_) | Transport::Broken => None,
+            Transport::Plain | Transport::Compressed(_) | Transport::Broken | Transport::Nowhere => None,
         };
         let frames = self.input.start_compression(|early| Frames::new(algorithm, below, early));
         self.output.transport = Transport::Compressed(Box::new(frames));

@@ -367,7 +367,7 @@ impl Input {
                 self.drained = drained;
                 self.bytes_received += received as u64;
             }
-            Transport::Plain | Transport::Broken => return Err(ReadOutcome::Broken),
+            Transport::Plain | Transport::Broken | Transport::Nowhere => return Err(ReadOutcome::Broken),
         }
         Ok(self.filled - before)
     }

@@ -5,7 +5,7 @@
 
 use crate::compress::Frames;
 use crate::tls::Layer;
-use crate::{Capabilities, Stream};
+use crate::{Capabilities, HangUp, Stream};
 use std::io;
 use std::sync::Arc;
 
@@ -72,6 +72,8 @@ pub(crate) enum Transport {
     Compressed(Box<Frames>),
     /// A send has failed: nothing more is sent.
     Broken,
+    /// Nobody reads what a session of the server's own says.
+    Nowhere,
 }
 
 /// The sending half of a connection. An `Err` of any method means that the client is gone: close.
@@ -106,6 +108,12 @@ impl Output {
             transport: Transport::Plain,
             held: false,
         }
+    }
+
+    /// Of a session that has no client: what is said goes nowhere. It takes several result sets.
+    pub fn nowhere(session: &HangUp) -> Output {
+        let capabilities = Capabilities::NONE.with(Capabilities::MULTI_RESULTS, true);
+        Output { capabilities, transport: Transport::Nowhere, ..Output::new(Arc::clone(&session.0)) }
     }
 
     /// `resultset_metadata` is NONE, for clients that can do without.
@@ -281,7 +289,7 @@ impl Output {
         match &mut self.transport {
             Transport::Tls(layer) => layer.release(),
             Transport::Compressed(frames) => frames.release(),
-            Transport::Plain | Transport::Broken => {}
+            Transport::Plain | Transport::Broken | Transport::Nowhere => {}
         }
     }
 
@@ -290,7 +298,7 @@ impl Output {
         match &mut self.transport {
             Transport::Tls(layer) => layer.close(&self.stream),
             Transport::Compressed(frames) => frames.close(&self.stream),
-            Transport::Plain | Transport::Broken => {}
+            Transport::Plain | Transport::Broken | Transport::Nowhere => {}
         }
         self.stream.shutdown();
     }
@@ -301,7 +309,7 @@ impl Transport {
     pub(crate) fn frames(&mut self) -> Option<&mut Frames> {
         match self {
             Transport::Compressed(frames) => Some(frames),
-            Transport::Plain | Transport::Tls(_) | Transport::Broken => None,
+            Transport::Plain | Transport::Tls(_) | Transport::Broken | Transport::Nowhere => None,
         }
     }
 
@@ -313,6 +321,7 @@ impl Transport {
             Transport::Tls(layer) => layer.send(stream, bytes).map(|()| bytes.len()),
             Transport::Compressed(frames) => frames.send(stream, bytes),
             Transport::Broken => Err(io::ErrorKind::BrokenPipe.into()),
+            Transport::Nowhere => Ok(0),
         }
     }
 }

@@ -50,10 +50,6 @@ impl Session {
                 self.need(Action::CreateTablespace)?;
                 Err(err!(ER_TABLESPACE_MISSING_WITH_NAME, text(name)))
             }
-            Absent::Program(kind, name) => {
-                self.missing_program(parsed, kind, false, name)?;
-                Ok(())
-            }
         }
     }
 }

@@ -81,6 +81,8 @@ impl Reads {
             // Of a table LIKE another one, or AS a query, the columns are not in the text.
             Statement::CreateTable(create) => Reads { times: !is_told(create) || names_one(), primary_key: true },
             Statement::AlterTable(_) => Reads { times: true, primary_key: true },
+            // The times of a schedule.
+            Statement::CreateEvent(_) | Statement::AlterEvent(_) => Reads { times: true, primary_key: false },
             Statement::CreateIndex(_) => Reads { times: true, primary_key: false },
             _ => Reads::default(),
         }

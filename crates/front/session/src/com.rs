@@ -306,6 +306,8 @@ fn kind_of_definition(statement: &Statement) -> Option<&'static str> {
             }
         }
         Statement::CreateTrigger(_) => "create_trigger",
+        Statement::CreateEvent(_) => "create_event",
+        Statement::AlterEvent(_) => "alter_event",
         Statement::AlterRoutine(alter) => {
             if alter.function {
                 "alter_function"
@@ -384,11 +386,6 @@ fn kind_of_server(parsed: &Parsed, statement: &Statement) -> Option<&'static str
             Absent::ResourceGroup { .. } => "drop_resource_group",
             Absent::ImportTable => "import",
             Absent::Tablespace(_) => "alter_tablespace",
-            Absent::Program(kind, _) => match kind {
-                ProgramKind::Procedure => "alter_procedure",
-                ProgramKind::Function => "alter_function",
-                ProgramKind::Trigger | ProgramKind::Event => "alter_event",
-            },
         },
         _ => return None,
     })

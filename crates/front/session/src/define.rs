@@ -53,7 +53,8 @@ fn shows_conditions(statement: &Statement) -> bool {
 impl Session {
     /// Runs a statement that is not the executor's, and answers. `fresh`: it was just parsed, not prepared before.
     pub(crate) fn obey(&mut self, parsed: &Parsed, fresh: bool, out: &mut Output) -> Result<Done> {
-        if !shows_conditions(&parsed.statement) {
+        // What was evaluated before has its conditions.
+        if !shows_conditions(&parsed.statement) && self.programs.given.is_empty() {
             self.state.clear_conditions();
         }
         (self.state.log_text, self.state.log_database) = (None, None);
@@ -313,33 +314,6 @@ impl Session {
         Err(err!(ER_PROCACCESS_DENIED_ERROR, command, account.user, account.host, format!("{schema}.{name}")))
     }
 
-    /// DROP and ALTER of events and triggers, of which there are none. Errors 1305, 1360, 1539.
-    pub(crate) fn missing_program(
-        &mut self,
-        parsed: &Parsed,
-        kind: ProgramKind,
-        if_exists: bool,
-        name: ObjectName,
-    ) -> Result<()> {
-        let (schema, name) = self.object(parsed, name)?;
-        // Which table a trigger would be of is not known.
-        if kind == ProgramKind::Event {
-            self.need_in(Action::Event, &schema)?;
-        }
-        self.commit_all()?;
-        self.dictionary().check_writable(&schema)?;
-        let missing = match kind {
-            ProgramKind::Event if if_exists => err!(ER_SP_DOES_NOT_EXIST, "Event", name),
-            ProgramKind::Event => err!(ER_EVENT_DOES_NOT_EXIST, name),
-            _ => err!(ER_TRG_DOES_NOT_EXIST),
-        };
-        if !if_exists {
-            return Err(missing);
-        }
-        self.state.warn("Note", missing.code, missing.message);
-        Ok(())
-    }
-
     pub(crate) fn create_table(&mut self, parsed: &Parsed, create: &CreateTable) -> Result<Outcome> {
         if create.partitioning.is_some() {
             return Err(unsupported("PARTITION BY"));
@@ -595,6 +569,7 @@ fn found_it_done(statement: &Statement) -> bool {
         Statement::DropDatabase { if_exists, .. } | Statement::DropView { if_exists, .. } => *if_exists,
         Statement::CreateRoutine(create) => create.if_not_exists,
         Statement::CreateTrigger(create) => create.if_not_exists,
+        Statement::CreateEvent(create) => create.if_not_exists,
         Statement::DropProgram { if_exists, .. } => *if_exists,
         Statement::CreateTable(create) => {
             let alone = matches!(create.body, CreateTableBody::Columns { select: None, .. });

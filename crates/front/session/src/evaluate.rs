@@ -160,7 +160,7 @@ impl Session {
         text: &[u8],
         takes_tables: bool,
     ) -> Result<(Value<'static>, DataType)> {
-        if let Some(given) = self.programs.given.take() {
+        if let Some(given) = self.programs.given.pop() {
             return Ok(given);
         }
         if let Some(value) = literal(parsed, id) {

@@ -33,6 +33,7 @@ mod define;
 mod dump;
 mod encryption;
 mod evaluate;
+mod events;
 mod explain_connection;
 mod expression;
 mod extensions;

@@ -90,8 +90,10 @@ impl Session {
             Statement::DropProgram { kind: ProgramKind::Function, if_exists, name } => {
                 self.drop_routine(parsed, true, *if_exists, *name)?;
             }
-            Statement::DropProgram { kind, if_exists, name } => {
-                self.missing_program(parsed, *kind, *if_exists, *name)?;
+            Statement::CreateEvent(create) => self.create_event(parsed, create)?,
+            Statement::AlterEvent(alter) => self.alter_event(parsed, alter)?,
+            Statement::DropProgram { kind: ProgramKind::Event, if_exists, name } => {
+                self.drop_event(parsed, *if_exists, *name)?;
             }
             Statement::CreateUser(_)
             | Statement::AlterUser(_)

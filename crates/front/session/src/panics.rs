@@ -23,7 +23,15 @@ thread_local! {
     static LAST: RefCell<Option<Panicked>> = const { RefCell::new(None) };
 }
 
-type Log = Box<dyn Fn(&str) + Send + Sync>;
+/// How loud the error log is told of something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogLevel {
+    Warning,
+    Error,
+}
+
+/// Level, number and text.
+type Log = Box<dyn Fn(LogLevel, u16, &str) + Send + Sync>;
 static LOG: OnceLock<Log> = OnceLock::new();
 static INSTALLED: OnceLock<()> = OnceLock::new();
 
@@ -33,16 +41,20 @@ pub(crate) struct Panicked {
     pub backtrace: String,
 }
 
-/// Where panics are told; stderr by default. Only the first call counts.
-pub fn log_to(log: impl Fn(&str) + Send + Sync + 'static) {
+/// Where panics, and what else belongs into the error log, are told; stderr by default. Only the first call counts.
+pub fn log_to(log: impl Fn(LogLevel, u16, &str) + Send + Sync + 'static) {
     // A second server of the process tells its panics where the first does.
     let _ = LOG.set(Box::new(log));
 }
 
 pub(crate) fn tell(text: &str) {
+    note(LogLevel::Error, 0, text);
+}
+
+pub(crate) fn note(level: LogLevel, code: u16, text: &str) {
     match LOG.get() {
-        Some(log) => log(text),
-        None => eprintln!("[ERROR] [Server] {text}"),
+        Some(log) => log(level, code, text),
+        None => eprintln!("[{level:?}] [MY-{code:06}] [Server] {text}"),
     }
 }
 

@@ -327,7 +327,10 @@ impl Session {
         self.bound = Bound { values: values.iter().map(|v| v.clone().into_owned()).collect(), read: 0 };
         let result = match is_interpreted(&parsed.statement) {
             true => self.interpret(Arc::clone(parsed), out),
-            false => self.obey(parsed, false, out),
+            false => match crate::events::expressions::scheduled(&parsed.statement) {
+                Some(expressions) => self.obey_with_values(parsed, &expressions, false, out),
+                None => self.obey(parsed, false, out),
+            },
         };
         self.bound = Bound::default();
         result

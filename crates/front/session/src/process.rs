@@ -46,6 +46,16 @@ pub(crate) enum Doing {
     Clone,
 }
 
+/// Ids of sessions without a client: those of connections count up from 1.
+const FIRST_ID: u32 = 1 << 31;
+
+/// The id of another one.
+pub(crate) fn new_id() -> u32 {
+    static NEXT: AtomicU32 = AtomicU32::new(FIRST_ID);
+    // Relaxed: a number of its own for each, nothing else.
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
 const NAMES: [&str; 14] = [
     "Connect",
     "Sleep",
@@ -85,6 +95,8 @@ struct Details {
     user: String,
     host: String,
     connection_type: Option<&'static str>,
+    /// What `performance_schema.threads` calls it, if it is no client's.
+    thread: Option<&'static str>,
     database: Option<String>,
     info: Vec<u8>,
     /// The session has SYSTEM_USER.
@@ -298,6 +310,14 @@ impl Entry {
         details.database = database.map(str::to_string);
     }
 
+    /// The session runs an event.
+    pub fn identify_event(&self, user: &str, host: &str, database: &str) {
+        let mut details = self.lane().details.lock();
+        (details.user, details.host) = (user.to_string(), host.to_string());
+        details.thread = Some("thread/sql/event_worker");
+        details.database = Some(database.to_string());
+    }
+
     /// What the session's privileges let others do with it.
     pub fn note_privileges(&self, system_user: bool, connection_admin: bool) {
         let mut details = self.lane().details.lock();
@@ -433,6 +453,7 @@ fn process(lane: &Lane, slot: Option<u32>, now: u64) -> Option<Process> {
         user: details.user.clone(),
         host: details.host.clone(),
         connection_type: details.connection_type,
+        thread: details.thread,
         database: details.database.clone(),
         command: NAMES[usize::from(doing)],
         time_s: now.saturating_sub(since) / 1_000_000,

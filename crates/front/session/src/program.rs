@@ -8,7 +8,7 @@ use accounts::{Access, AccountName, Privileges};
 use catalog::RoutineKind;
 use engine::Transaction;
 use protocol::{Capabilities, Output};
-use run::program::{Condition, Form, Host, Own, Plans, run_statement};
+use run::program::{Condition, Form, Host, Interpreter, Own, Plans, run_statement};
 use run::{Env, Outcome, Prepared, RowSink};
 use sql::ast::{ObjectName, Parsed, Statement};
 use std::sync::Arc;
@@ -28,8 +28,8 @@ pub(crate) struct Programs {
     pub calls: Vec<Running>,
     /// Plans for the next calls, those that were used longest ago first.
     kept: Vec<Plans<Box<Planned>>>,
-    /// The value that the SET at hand sets, where a program has evaluated it.
-    pub given: Option<(Value<'static>, DataType)>,
+    /// Values of expressions of the statement at hand that were evaluated before: what SET sets, the schedule of an event.
+    pub given: Vec<(Value<'static>, DataType)>,
     /// SET ROLE was among the statements of the routines that run.
     pub sets_roles: bool,
     /// COMMIT RELEASE and the like have asked for the end of the connection.
@@ -87,6 +87,20 @@ impl Session {
         Ok(if std::mem::take(&mut self.programs.closes) { Done::Close } else { Done::Answered })
     }
 
+    /// Runs an event's body.
+    pub(crate) fn run_program(&mut self, compiled: Own, out: &mut Output) -> Result<()> {
+        let height = compiled.program().parts.iter().map(|part| part.height()).max().unwrap_or(0);
+        plan::stack::with_stack(plan::stack::stack_bytes(height), || {
+            self.enter_routine(compiled.clone())?;
+            // No statement of it is the last one, whose commit may be waited for behind the answer.
+            self.more = true;
+            let result = Interpreter::new(&mut Calling { session: self, out }, &compiled).run().map(drop);
+            self.more = false;
+            self.leave_routine();
+            result
+        })
+    }
+
     /// A panic has ended the routines that ran: the session is as it was before.
     #[cold]
     pub(crate) fn abandon_programs(&mut self) {
@@ -94,7 +108,7 @@ impl Session {
         while !self.programs.calls.is_empty() {
             self.leave_routine();
         }
-        self.programs.given = None;
+        self.programs.given.clear();
     }
 
     /// What was planned under other settings is planned anew.
@@ -130,7 +144,7 @@ impl Session {
         // A routine of one's own keeps the roles that are active.
         let access = match compiled.invoker || self.rights().is_of(&compiled.definer) {
             true => None,
-            false => Some(self.become_definer(&compiled)?),
+            false => Some(self.act_as_definer(&compiled)?),
         };
         let (sql_mode, collation) = (self.state.sql_mode.0, self.state.vars.hot().literals);
         self.state.set_surroundings(compiled.sql_mode, compiled.connection_collation);
@@ -140,7 +154,7 @@ impl Session {
     }
 
     /// Runs as the routine's definer, who must be allowed to call it, with its default roles; the caller's rights and name.
-    fn become_definer(&mut self, compiled: &Own) -> Result<(Access, String)> {
+    fn act_as_definer(&mut self, compiled: &Own) -> Result<(Access, String)> {
         let name = &compiled.routine;
         let definer = self.rights().take_calling(&compiled.definer, (&name.schema, name.kind, &name.name))?;
         let caller = self.access.replace(definer).expect("statements come after the login");
@@ -225,7 +239,7 @@ impl Host for Calling<'_> {
         self.session.run(plan, locals, format, self.out).map(drop)
     }
 
-    fn obey(&mut self, part: &Parsed, given: Option<(Value<'static>, DataType)>) -> Result<()> {
+    fn obey(&mut self, part: &Parsed, given: Vec<(Value<'static>, DataType)>) -> Result<()> {
         self.session.state.read_clock();
         let answers = matches!(
             part.statement,
@@ -235,7 +249,7 @@ impl Host for Calling<'_> {
         self.session.refuse_dictionary(part)?;
         self.session.programs.given = given;
         let done = self.session.obey(part, true, self.out);
-        self.session.programs.given = None;
+        self.session.programs.given.clear();
         self.session.programs.closes |= done? == Done::Close;
         Ok(())
     }

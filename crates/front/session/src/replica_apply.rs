@@ -32,7 +32,6 @@ use sql::ast::{ObjectName, Parsed, Statement, TableRef};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use types::codes::*;
 use types::collation::CollationId;
 use types::gtid::Gtid;
@@ -58,9 +57,6 @@ const LOG_UPDATES: VarId = id("log_replica_updates");
 const EXEC_MODE: VarId = id("replica_exec_mode");
 const CONVERSIONS: VarId = id("replica_type_conversions");
 const TIMEOUT: VarId = id("innodb_lock_wait_timeout");
-
-/// Ids of the sessions of appliers: those of connections count up from 1.
-const FIRST_ID: u32 = 1 << 31;
 
 /// The dictionary entry of a channel that says where its next transaction begins. Of commits out of order each applier has one of its own,
 /// `position.3`, so that none waits for another one's, and the last counts.
@@ -215,9 +211,7 @@ pub(crate) struct SessionApplier {
 impl SessionApplier {
     /// `channel`: where positions are kept. `number`: of this one among its appliers. Errors 1040, 1135.
     pub fn new(server: &Arc<Server>, channel: &str, number: usize, position: Position) -> Result<SessionApplier> {
-        static NEXT: AtomicU32 = AtomicU32::new(FIRST_ID);
-        // Relaxed: a number of its own for each, nothing else.
-        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        let id = crate::process::new_id();
         let (hang_up, peer) =
             HangUp::of_nobody().map_err(|e| SqlError::new(ER_CANT_CREATE_THREAD, format!("no socket: {e}")))?;
         let mut session = Session::new(server, id, Peer::Unix, hang_up)?;
@@ -330,7 +324,7 @@ impl SessionApplier {
         let room = plan::stack::stack_bytes(parsed.height());
         plan::stack::with_stack(room, || {
             if !crate::run::is_planned(&parsed.statement) {
-                return self.session.obey_event(&parsed);
+                return self.session.obey_event(Arc::new(parsed));
             }
             self.session.refresh_access()?;
             let mut planned = self.session.plan(parsed, &[])?;
@@ -777,7 +771,7 @@ impl Session {
     }
 
     /// A statement of a source that is not the executor's.
-    fn obey_event(&mut self, parsed: &Parsed) -> Result<()> {
+    fn obey_event(&mut self, parsed: Arc<Parsed>) -> Result<()> {
         match &parsed.statement {
             // Nothing of what they do is seen in rows: the statistics and the files are this server's own.
             Statement::TableMaintenance(_) => return Ok(()),
@@ -787,8 +781,13 @@ impl Session {
             _ => {}
         }
         self.refresh_access()?;
-        self.note_logged(parsed);
-        self.obey_quietly(parsed).map(drop)
+        if let Some(expressions) = crate::events::expressions::scheduled(&parsed.statement) {
+            self.programs.given = self.schedule_values(&parsed, &expressions)?;
+        }
+        self.note_logged(&parsed);
+        let done = self.obey_quietly(&parsed).map(drop);
+        self.programs.given.clear();
+        done
     }
 }
 

@@ -311,7 +311,7 @@ impl Session {
             let Expr::Call { schema, name, .. } = e else { continue };
             let (schema, name) = (schema.map_or(database, |s| parsed.name(s)), parsed.name(*name));
             if err!(ER_SP_DOES_NOT_EXIST, "FUNCTION", format!("{schema}.{name}")).message == error.message {
-                crate::lent::may_execute(self.access(), schema, RoutineKind::Function, name)?;
+                may_execute(self.access(), schema, RoutineKind::Function, name)?;
             }
         }
         Ok(())

@@ -10,7 +10,7 @@ use catalog::routine::{Parameter, ParameterMode, Routine, RoutineAccess, Routine
 use expr::Env;
 use run::program::{columns_of, variable};
 use sql::ast::{self, AlterRoutine, Characteristics, CreateRoutine, DataAccess, Parsed, SetItem, Statement};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 use types::codes::*;
 use types::{Result, err};
@@ -79,7 +79,7 @@ impl Session {
         if schema != "mysql" {
             self.refuse_system_schema(&schema)?;
         }
-        self.check_variables(create)?;
+        self.check_variables(&create.program.parts)?;
         if create.function && !create.program.code.iter().any(|op| matches!(op, ast::Op::Return(_))) {
             return Err(err!(ER_SP_NORETURN, format!("{schema}.{name}")));
         }
@@ -90,7 +90,7 @@ impl Session {
         let version = self.dictionary();
         let found = version.schema(&schema).ok_or_else(|| err!(ER_BAD_DB_ERROR, schema))?;
         let collation = found.default_collation;
-        let mut columns = columns_of(parsed, create, collation, self.state.sql_mode)?;
+        let mut columns = columns_of(parsed, &create.program, collation, self.state.sql_mode)?;
         columns.truncate(create.program.parameter_count as usize);
         let returns = create.returns.as_ref();
         let returns = returns.map(|t| variable(parsed, "", t, collation, self.state.sql_mode)).transpose()?;
@@ -148,9 +148,9 @@ impl Session {
     }
 
     /// Error 1193 for system variables that there are not, set or read anywhere in the body.
-    fn check_variables(&self, create: &CreateRoutine) -> Result<()> {
+    pub(crate) fn check_variables(&self, parts: &[Arc<Parsed>]) -> Result<()> {
         let globals = self.server.globals.load();
-        for part in &create.program.parts {
+        for part in parts {
             // Names with a part in front may be those of a component's variables, or of key caches.
             let mut named: Vec<&str> = Vec::new();
             if let Statement::Set(items) = &part.statement {

@@ -391,6 +391,9 @@ impl Session {
 
     fn plan_as(&mut self, parsed: Arc<Parsed>, types: &[DataType], form: Option<Box<Form>>) -> Result<Planned> {
         self.refuse_expired()?;
+        if form.is_some() && crate::events::expressions::scheduled(&parsed.statement).is_some() {
+            crate::events::expressions::check_schedule(&parsed)?;
+        }
         let version = self.dictionary();
         let hinted = hints::of(&parsed);
         let prepared = self.under_hints(hinted.as_deref(), |s| match &form {
@@ -921,7 +924,13 @@ impl Session {
         if is_interpreted(&parsed.statement) {
             return self.interpret(Arc::new(parsed), out);
         }
-        self.obey(&parsed, true, out)
+        match crate::events::expressions::scheduled(&parsed.statement) {
+            Some(expressions) => {
+                let parsed = Arc::new(parsed);
+                self.obey_with_values(&parsed, &expressions, true, out)
+            }
+            None => self.obey(&parsed, true, out),
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use crate::binary_log::{self, LOG_BIN};
 use crate::com::COM;
 use crate::command::Session;
 use crate::connection_control::FailedLogins;
+use crate::events::scheduler::Scheduler;
 use crate::gathering::Gathering;
 use crate::gtid::{GTID_EXECUTED, GTID_OWNED, GTID_PURGED, Gtids};
 use crate::hosts::Hosts;
@@ -46,6 +47,10 @@ const LOG_CAPACITY: VarId = id("innodb_redo_log_capacity");
 const PURGE_BATCH: VarId = id("innodb_purge_batch_size");
 const PURGE_LAG: VarId = id("innodb_max_purge_lag");
 const PURGE_LAG_DELAY: VarId = id("innodb_max_purge_lag_delay");
+pub(crate) const EVENT_SCHEDULER: VarId = id("event_scheduler");
+/// Numbers of its values.
+pub(crate) const EVENTS_ON: u64 = 1;
+pub(crate) const EVENTS_DISABLED: u64 = 2;
 const WRITE_LOCKS_MAX: VarId = id("max_write_lock_count");
 
 /// Name of the dictionary entry that holds all accounts.
@@ -161,6 +166,7 @@ pub struct Server {
     pub(crate) installing: Mutex<()>,
     /// What `validate_password` asks for. W: SET GLOBAL, INSTALL and UNINSTALL. R: whoever sets a password.
     pub(crate) strength: Snapshot<StrengthPolicy>,
+    pub(crate) events: Arc<Scheduler>,
     /// The slow log and the general log.
     pub(crate) logs: Arc<Logs>,
     /// FLUSH ERROR LOGS: set by whoever writes the error log.
@@ -220,6 +226,7 @@ impl Server {
             failed_logins: FailedLogins::new(),
             installing: Mutex::new(Rank::Session, ()),
             strength: Snapshot::new(StrengthPolicy::default()),
+            events: Scheduler::new(),
             logs,
             flush_error_log: OnceLock::new(),
             on_set_global: OnceLock::new(),
@@ -423,6 +430,7 @@ impl inspect::Source for Server {
 
     fn processes(&self) -> Vec<Process> {
         let mut list = self.processes.list();
+        list.extend(self.events.process(crate::state::clock_us()));
         for (connection, state) in self.catalog.locks().waits() {
             list.iter_mut().filter(|p| p.id == connection).for_each(|p| p.state = state);
         }

@@ -16,7 +16,7 @@ use crate::persist;
 use crate::replica_apply;
 use crate::roles::{MANDATORY_ROLES, role_list};
 use crate::run::lexer_mode;
-use crate::server::POLICY;
+use crate::server::{EVENT_SCHEDULER, EVENTS_DISABLED, EVENTS_ON, POLICY};
 use crate::tls;
 use crate::tracking;
 use crate::variables::{self, Access, Globals, Origin, SetBy, VARIABLES, Val, VarId, id, isolation_of};
@@ -241,6 +241,10 @@ impl Session {
         if id == SQL_LOG_BIN && (self.tx.is_active() || self.transaction.explicit) {
             return Err(err!(ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_SQL_LOG_BIN));
         }
+        if id == EVENT_SCHEDULER && self.server.globals.load().uint(EVENT_SCHEDULER) == EVENTS_DISABLED {
+            let option = "--event-scheduler=DISABLED or --skip-grant-tables";
+            return Err(err!(ER_OPTION_PREVENTS_STATEMENT, option));
+        }
         self.may_set_gtid(id, new)?;
         tracking::may_set(id, new)?;
         if id == RESULTSET_METADATA && !self.can_leave_out_metadata && new.uint() == 0 {
@@ -399,6 +403,9 @@ impl Session {
         });
         self.state.globals.get(&self.server.globals);
         self.server.apply_globals();
+        if id == EVENT_SCHEDULER {
+            self.server.events.set(value.uint() == EVENTS_ON);
+        }
     }
 
     fn set_session(&mut self, id: VarId, value: Val) -> Result<()> {

@@ -26,6 +26,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use types::codes::*;
 use types::collation::CollationId;
+use types::sql_mode::SqlMode;
 use types::{DataType, Result, SqlError, TypeKind, Value, err};
 
 fn varchar(n: u32) -> DataType {
@@ -186,8 +187,11 @@ impl Session {
                 inspect::triggers::show(&cx, &name)
             }
             ShowWhat::Events { schema } => {
-                self.need_in(Action::ShowEvents, &self.schema_of(parsed, *schema)?)?;
-                show::empty(show::EVENTS)
+                let schema = self.schema_of(parsed, *schema)?;
+                if !schema.eq_ignore_ascii_case("information_schema") {
+                    self.need_in(Action::ShowEvents, &schema)?;
+                }
+                inspect::events::show(&cx, &schema)
             }
             ShowWhat::ProcedureStatus => inspect::routines::status(&cx, RoutineKind::Procedure),
             ShowWhat::FunctionStatus => inspect::routines::status(&cx, RoutineKind::Function),
@@ -246,8 +250,9 @@ impl Session {
                 inspect::triggers::show_create(cx, &schema, &name)?
             }
             ShowWhat::CreateEvent(name) => {
-                self.need_in(Action::Event, &self.schema_of(parsed, name.schema)?)?;
-                return Err(err!(ER_EVENT_DOES_NOT_EXIST, parsed.name(name.name)));
+                let (schema, name) = self.object(parsed, *name)?;
+                self.need_in(Action::Event, &schema)?;
+                inspect::events::show_create(cx, &schema, &name, self.state.sql_mode.has(SqlMode::ANSI_QUOTES))?
             }
             _ => return Err(err!(ER_NOT_SUPPORTED_YET, "this form of SHOW")),
         })

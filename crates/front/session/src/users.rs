@@ -395,14 +395,16 @@ impl Session {
         Ok(())
     }
 
-    /// Views and routines whose definer goes: warning 4005, or error 4006 without the right to leave them without one.
+    /// Events, views and programs whose definer goes: warning 4005, or error 4006 without the right to leave them without one.
     pub(crate) fn check_definer(&mut self, statement: &str, name: &AccountName) -> Result<()> {
         let definer = format!("{}@{}", name.user, name.host);
         let version = self.server.catalog.current();
         let mut tables = version.schemas.values().flat_map(|s| s.tables.values());
         let mut triggers = version.schemas.values().flat_map(|s| s.tables.values()).flat_map(|t| &t.triggers);
         let mut routines = version.schemas.values().flat_map(|s| s.routines.values());
+        let mut events = version.events();
         let has = [
+            ("an event", events.any(|e| e.definer == definer)),
             ("a view", tables.any(|t| t.view.as_ref().is_some_and(|v| v.definer == definer))),
             ("a stored routine", routines.any(|r| r.definer == definer)),
             ("a trigger", triggers.any(|t| t.definer == definer)),

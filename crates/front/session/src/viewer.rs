@@ -22,7 +22,7 @@ pub(crate) fn viewer_of(server: &Server, access: &Access, user: &str, temporary:
     accounts.set_roles(access.active_roles().to_vec(), Vec::new());
     let accounts = Arc::new(accounts);
     let (of_columns, of_views, of_routines) = (Arc::clone(&accounts), Arc::clone(&accounts), Arc::clone(&accounts));
-    let of_triggers = Arc::clone(&accounts);
+    let (of_triggers, of_events) = (Arc::clone(&accounts), Arc::clone(&accounts));
     Viewer {
         user: user.to_string(),
         sees_all_processes: access.global().has(Privileges::PROCESS),
@@ -46,6 +46,7 @@ pub(crate) fn viewer_of(server: &Server, access: &Access, user: &str, temporary:
                 && of_views.table_or_columns(schema, view).has(Privileges::SELECT)
         }),
         shows_triggers: Box::new(move |schema, table| of_triggers.table(schema, table).has(Privileges::TRIGGER)),
+        shows_events: Box::new(move |schema| of_events.schema(schema).has(Privileges::EVENT)),
         shows_routines: access.has_dynamic("SHOW_ROUTINE") || access.global().has(Privileges::SELECT),
         sees_routines: Box::new(move |schema, kind, name| {
             let held = of_routines.routine(schema, kind == RoutineKind::Function, name);

@@ -44,6 +44,8 @@ pub(crate) enum Touched {
     Schema(String),
     Table(String, String),
     Routine(String, RoutineKey),
+    /// By its name in lower case.
+    Event(String, String),
 }
 
 /// What ALTER DATABASE says of a schema.
@@ -254,6 +256,7 @@ impl Ddl<'_> {
             }
         }
         self.drop_routines(name)?;
+        self.drop_events(name)?;
         dictionary::remove(self.tx, self.catalog.engine.dictionary(), Kind::Schema, "", name)?;
         self.touched.push(Touched::Schema(name.to_string()));
         self.next.schemas.remove(name);
@@ -269,7 +272,7 @@ impl Ddl<'_> {
     }
 
     /// A table id, never given before. Error 1317.
-    fn new_id(&self) -> Result<u64> {
+    pub(crate) fn new_id(&self) -> Result<u64> {
         let mut state = self.catalog.lock_ddl()?;
         state.last_table += 1;
         let (id, engine) = (state.last_table, &self.catalog.engine);
@@ -744,6 +747,9 @@ impl Ddl<'_> {
         self.committed = true;
         self.catalog.cell().store(Arc::new(std::mem::take(&mut self.next)));
         drop(one_at_a_time);
+        if self.touched.iter().any(|t| matches!(t, Touched::Event(..))) {
+            self.catalog.events_changed();
+        }
         outcome.map_err(from_engine)
         // Dropping gives the metadata locks back, after the swap: who waited finds the new version.
     }

@@ -6,6 +6,7 @@
 //!
 //!   kind   'S' schema    'T' table    'A' account data    'V' persisted variables    'X' temporary table    'F' foreign server
 //!          'I' component or plugin that is installed    'R' replication channel    'P' procedure or function
+//!          'E' event    'L' its last run
 //! ```
 //!
 //! An entry is cut into parts so that a table of a thousand columns needs no large engine row. All functions run in the
@@ -34,6 +35,9 @@ pub enum Kind {
     Replication = b'R',
     /// Procedures and functions.
     Routine = b'P',
+    Event = b'E',
+    /// When an event ran last: [`crate::event`].
+    EventRun = b'L',
 }
 
 const PART_BYTES: usize = 3000;

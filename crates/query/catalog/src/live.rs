@@ -8,7 +8,7 @@ use crate::routine;
 use crate::schema::{SYSTEM_SCHEMAS, Schema, Table, Version};
 use crate::{MetadataPins, StorageEngine, stored};
 use engine::{Engine, Isolation, Transaction};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use sync::{Mutex, Rank, Snapshot};
 use types::Result;
 use types::collation::CollationId;
@@ -20,6 +20,8 @@ pub struct Catalog {
     /// The one data definition that commits. Statements never touch it.
     pub(crate) ddl: Mutex<DdlState>,
     locks: Arc<MetadataLocks>,
+    /// Called behind each change of events.
+    on_events: OnceLock<Box<dyn Fn() + Send + Sync>>,
 }
 
 /// Told of a table of engine MEMORY, in the transaction that throws its rows away.
@@ -63,6 +65,7 @@ impl Catalog {
             current: Snapshot::new(version),
             ddl: Mutex::new(Rank::CatalogDdl, DdlState { last_table }),
             locks: Arc::default(),
+            on_events: OnceLock::new(),
         }))
     }
 
@@ -79,6 +82,17 @@ impl Catalog {
 
     pub fn engine(&self) -> &Arc<Engine> {
         &self.engine
+    }
+
+    /// `told` is called behind each definition that changes events. The first call counts.
+    pub fn on_events(&self, told: Box<dyn Fn() + Send + Sync>) {
+        let _ = self.on_events.set(told);
+    }
+
+    pub(crate) fn events_changed(&self) {
+        if let Some(told) = self.on_events.get() {
+            told();
+        }
     }
 
     pub fn locks(&self) -> &Arc<MetadataLocks> {
@@ -177,5 +191,5 @@ fn load(engine: &Engine, tx: &mut Transaction, version: &mut Version) -> Result<
         }
         version.insert_routine(Arc::new(routine));
     }
-    Ok(())
+    crate::event::load(tx, tree, version)
 }

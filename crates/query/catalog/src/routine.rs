@@ -60,6 +60,8 @@ pub enum RoutineKind {
     Function,
     /// Kept with its table.
     Trigger,
+    /// Kept apart: [`crate::Event`].
+    Event,
 }
 
 impl RoutineKind {
@@ -69,6 +71,7 @@ impl RoutineKind {
             RoutineKind::Procedure => "PROCEDURE",
             RoutineKind::Function => "FUNCTION",
             RoutineKind::Trigger => "TRIGGER",
+            RoutineKind::Event => "EVENT",
         }
     }
 }
@@ -231,11 +234,26 @@ impl Version {
 }
 
 impl Ddl<'_> {
-    /// Keeps a routine's name to the statement. Errors 1049, 1205, 1213, 1317, 3989.
-    fn lock_routine(&mut self, schema: &str, key: &RoutineKey) -> Result<()> {
-        self.lock_to_define(schema)?;
-        self.lock_routine_name(schema, key)?;
+    /// Keeps names of programs that are no table's to the statement. Errors 1192, 1205, 1213, 1317, 3989.
+    pub(crate) fn lock_programs(&mut self, names: &mut [(&str, RoutineKey)]) -> Result<()> {
+        if self.locks_tables() {
+            return Err(err!(ER_LOCK_OR_ACTIVE_TRANSACTION));
+        }
+        names.sort();
+        for (schema, _) in names.iter() {
+            self.lock_to_define(schema)?;
+        }
+        for (schema, (kind, key)) in names.iter() {
+            let name = Arc::new(Name::routine(*kind, schema, key));
+            self.lock(&name, Mode::Exclusive, Duration::Transaction)?;
+        }
         self.catch_up();
+        Ok(())
+    }
+
+    /// Keeps a routine's name to the statement. Errors 1049, 1192, 1205, 1213, 1317, 3989.
+    fn lock_routine(&mut self, schema: &str, key: &RoutineKey) -> Result<()> {
+        self.lock_programs(&mut [(schema, key.clone())])?;
         match self.version().schema(schema) {
             None => Err(err!(ER_BAD_DB_ERROR, schema)),
             Some(s) if s.is_system() && schema != "mysql" => Err(err!(ER_DBACCESS_DENIED_ERROR, "", "", schema)),

@@ -155,13 +155,15 @@ pub struct Schema {
     pub encrypts: bool,
     pub tables: BTreeMap<String, Arc<Table>>,
     pub routines: BTreeMap<RoutineKey, Arc<Routine>>,
+    /// By name in lower case.
+    pub events: BTreeMap<String, Arc<crate::Event>>,
 }
 
 impl Schema {
     pub fn new(name: &str, default_collation: CollationId) -> Schema {
         let name = name.to_string();
-        let (tables, routines) = (BTreeMap::new(), BTreeMap::new());
-        Schema { name, default_collation, read_only: false, encrypts: false, tables, routines }
+        let (tables, routines, events) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Schema { name, default_collation, read_only: false, encrypts: false, tables, routines, events }
     }
 
     /// Made by the server: no DDL in it.

@@ -60,6 +60,7 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("INNODB_VIRTUAL", All(innodb::virtual_columns)),
     ("KEYWORDS", All(keywords)),
     ("KEY_COLUMN_USAGE", ByTable(key_column_usage)),
+    ("EVENTS", All(crate::events::events)),
     ("PARAMETERS", All(crate::routines::parameters)),
     ("PARTITIONS", ByTable(partitions)),
     ("PLUGINS", All(crate::plugins::plugins)),

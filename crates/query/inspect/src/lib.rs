@@ -6,6 +6,7 @@
 mod columns;
 pub mod create;
 mod ddl_text;
+pub mod events;
 mod grants;
 mod hosts;
 mod information_schema;
@@ -50,6 +51,8 @@ pub struct Process {
     pub host: String,
     /// How it is connected, in the words of `performance_schema.threads`; `None`: it is still logging in.
     pub connection_type: Option<&'static str>,
+    /// What the thread is called, if it serves no connection.
+    pub thread: Option<&'static str>,
     pub database: Option<String>,
     pub command: &'static str,
     /// Seconds in this state.
@@ -191,6 +194,9 @@ pub trait Source: Send + Sync {
 /// (schema, table) -> may the session know of it?
 pub type Visible = Box<dyn Fn(&str, &str) -> bool + Send>;
 
+/// schema -> may the session know of what is in it?
+pub type VisibleSchema = Box<dyn Fn(&str) -> bool + Send>;
+
 /// (schema, kind, routine) -> may the session know of it?
 pub type VisibleRoutine = Box<dyn Fn(&str, RoutineKind, &str) -> bool + Send>;
 
@@ -216,6 +222,8 @@ pub struct Viewer {
     pub shows_views: Visible,
     /// Has the session TRIGGER on this table?
     pub shows_triggers: Visible,
+    /// Has the session EVENT on this schema?
+    pub shows_events: VisibleSchema,
     /// May the session know of the routine of this schema, kind and name, whoever has made it?
     pub sees_routines: VisibleRoutine,
     /// May it read all of them: SHOW_ROUTINE, or SELECT on everything?

@@ -311,7 +311,7 @@ pub fn open_tables() -> Rows {
     )
 }
 
-/// SHOW EVENTS: the columns, and no row.
+/// The columns, and no row.
 pub fn empty(columns: &[&str]) -> Rows {
     let columns: Vec<_> = columns.iter().map(|c| (*c, varchar(64))).collect();
     Rows::new(&columns, Vec::new())
@@ -452,24 +452,6 @@ pub fn profile(types: &[&str]) -> Rows {
     };
     Rows::new(&names.map(column).collect::<Vec<_>>(), Vec::new())
 }
-
-pub const EVENTS: &[&str] = &[
-    "Db",
-    "Name",
-    "Definer",
-    "Time zone",
-    "Type",
-    "Execute at",
-    "Interval value",
-    "Interval field",
-    "Starts",
-    "Ends",
-    "Status",
-    "Originator",
-    "character_set_client",
-    "collation_connection",
-    "Database Collation",
-];
 
 /// SHOW ENGINE INNODB STATUS: the engine's counters, under MySQL's heading.
 pub fn engine_status(cx: &Context) -> Rows {

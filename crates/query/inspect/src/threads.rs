@@ -101,7 +101,7 @@ pub(crate) fn threads(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
         let host = text(host_of(&process));
         out.push(vec![
             uint(process.id),
-            word("thread/sql/one_connection"),
+            word(process.thread.unwrap_or("thread/sql/one_connection")),
             word("FOREGROUND"),
             uint(process.id),
             text(process.user),

@@ -422,7 +422,12 @@ error_table! {
     ER_PLUGIN_IS_NOT_LOADED = 1524, "HY000", "Plugin '%-.192s' is not loaded";
     ER_WRONG_VALUE = 1525, "HY000", "Incorrect %-.32s value: '%-.128s'";
     ER_FILEGROUP_OPTION_ONLY_ONCE = 1527, "HY000", "It is not allowed to specify %s more than once";
+    ER_EVENT_ALREADY_EXISTS = 1537, "HY000", "Event '%-.192s' already exists";
     ER_EVENT_DOES_NOT_EXIST = 1539, "HY000", "Unknown event '%-.192s'";
+    ER_EVENT_INTERVAL_NOT_POSITIVE_OR_TOO_BIG = 1542, "HY000", "INTERVAL is either not positive or too big";
+    ER_EVENT_ENDS_BEFORE_STARTS = 1543, "HY000", "ENDS is either invalid or before STARTS";
+    ER_EVENT_EXEC_TIME_IN_THE_PAST = 1544, "HY000", "Event execution time is in the past. Event has been disabled";
+    ER_EVENT_SAME_NAME = 1551, "HY000", "Same old and new event name";
     ER_DROP_INDEX_FK = 1553, "HY000", "Cannot drop index '%-.192s': needed in a foreign key constraint";
     ER_COL_COUNT_DOESNT_MATCH_PLEASE_UPDATE = 1558, "HY000", "The column count of mysql.%s is wrong. Expected %d, found %d. Created with MySQL %d, now running %d. Please perform the MySQL upgrade procedure.";
     ER_NULL_IN_VALUES_LESS_THAN = 1566, "HY000", "Not allowed to use NULL value in VALUES LESS THAN";
@@ -435,6 +440,8 @@ error_table! {
     ER_WRONG_PARAMETERS_TO_STORED_FCT = 1584, "42000", "Incorrect parameters in the call to stored function %-.192s";
     ER_NATIVE_FCT_NAME_COLLISION = 1585, "HY000", "This function '%-.192s' has the same name as a native function";
     ER_DUP_ENTRY_WITH_KEY_NAME = 1586, "23000", "Duplicate entry '%-.64s' for key '%-.385s'";
+    ER_EVENT_CANNOT_CREATE_IN_THE_PAST = 1588, "HY000", "Event execution time is in the past and ON COMPLETION NOT PRESERVE is set. The event was dropped immediately after creation.";
+    ER_EVENT_CANNOT_ALTER_IN_THE_PAST = 1589, "HY000", "Event execution time is in the past and ON COMPLETION NOT PRESERVE is set. The event was not changed. Specify a time in the future.";
     ER_NO_FORMAT_DESCRIPTION_EVENT_BEFORE_BINLOG_STATEMENT = 1609, "HY000", "The BINLOG statement of type `%s` was not preceded by a format description BINLOG statement.";
     ER_REPLICA_CORRUPT_EVENT = 1610, "HY000", "Corrupted replication event was detected";
     ER_NEED_REPREPARE = 1615, "HY000", "Prepared statement needs to be re-prepared";
@@ -642,6 +649,7 @@ error_table! {
     ER_UNSUPPORTED_INDEX_ALGORITHM = 3502, "HY000", "This storage engine does not support the %s index algorithm, storage engine default was used instead.";
     ER_NO_SUCH_DB = 3503, "42Y07", "Database '%-.192s' doesn't exist";
     ER_TOO_LONG_SET_ENUM_VALUE = 3505, "HY000", "Too long enumeration/set value for column %.192s.";
+    ER_UPDATE_DD_OBJECT_FAILED = 3507, "HY000", "Failed to update %s dictionary object.";
     ER_TABLESPACE_MISSING_WITH_NAME = 3510, "HY000", "Tablespace %s doesn't exist.";
     ER_INVALID_BITWISE_OPERANDS_SIZE = 3513, "HY000", "Binary operands of bitwise operators must be of equal length";
     ER_INVALID_BITWISE_AGGREGATE_OPERANDS_SIZE = 3514, "HY000", "Aggregate bitwise functions cannot accept arguments longer than 511 bytes; consider using the SUBSTRING() function";
@@ -901,9 +909,12 @@ error_table! {
     ER_EXPLAIN_ANALYZE_JSON_FORMAT_VERSION_NOT_SUPPORTED = 6412, "0A000", "EXPLAIN ANALYZE does not support FORMAT=JSON with explain_json_format_version=1.";
     ER_NON_DML_DYNAMIC_PARAMETERS = 6413, "HY000", "Dynamic parameters can only be used in DML statements.";
     ER_INVALID_OUTER_REFERENCE = 6432, "HY000", "Outer reference %s in window's ORDER BY or PARTITION BY clause not allowed.";
+    ER_EVENT_MESSAGE_STACK = 10045, "HY000", "Event Scheduler: [%s][%s.%s] %s";
     ER_SSL_LIBRARY_ERROR = 10069, "HY000", "Failed to set up SSL because of the following SSL library error: %s";
     ER_STARTING_AS = 10116, "HY000", "%s (mysqld %s) starting as process %lu";
     ER_AUTH_CERTS_SAVED_TO_DATADIR = 10305, "HY000", "Auto generated SSL certificates are placed in data directory.";
+    ER_EVENT_EXECUTION_FAILED_CANT_AUTHENTICATE_USER = 10447, "HY000", "Event Scheduler: [%s].[%s.%s] execution failed, failed to authenticate the user.";
+    ER_EVENT_EXECUTION_FAILED_USER_LOST_EVEN_PRIVILEGE = 10448, "HY000", "Event Scheduler: [%s].[%s.%s] execution failed, user no longer has EVENT privilege.";
     ER_INIT_ROOT_WITHOUT_PASSWORD = 10453, "HY000", "root@localhost is created with an empty password ! Please consider switching off the --initialize-insecure option.";
     ER_INIT_GENERATING_TEMP_PASSWORD_FOR_ROOT = 10454, "HY000", "A temporary password is generated for root@localhost: %s";
     ER_FORCE_CLOSE_THREAD = 10909, "HY000", "%s: Forcing close of thread %ld  user: '%-.48s'.";

@@ -158,7 +158,7 @@ pub static VARIABLES: &[Variable] = &[
     v("enforce_gtid_consistency", Scope::Global, Access::Dynamic, Startup::Option, Kind::Enum(&["OFF", "ON", "WARN"]), Default::Str("OFF")),
     v("eq_range_index_dive_limit", Scope::Both, Access::Fixed, Startup::OptionFixed, uint(0, 4_294_967_295), Default::UInt(200)),
     v("error_count", Scope::Session, Access::ReadOnly, Startup::None, uint(0, u64::MAX), Default::UInt(0)),
-    v("event_scheduler", Scope::Global, Access::Fixed, Startup::OptionFixed, Kind::Enum(&["OFF", "ON", "DISABLED"]), Default::Str("OFF")),
+    v("event_scheduler", Scope::Global, Access::Dynamic, Startup::Option, Kind::Enum(&["OFF", "ON", "DISABLED"]), Default::Str("ON")),
     v("explain_format", Scope::Both, Access::Dynamic, Startup::None, Kind::Enum(&["TRADITIONAL", "JSON", "TREE"]), Default::Str("TRADITIONAL")),
     v("explain_json_format_version", Scope::Both, Access::Fixed, Startup::OptionFixed, uint(1, 2), Default::UInt(1)),
     v("explicit_defaults_for_timestamp", Scope::Both, Access::Dynamic, Startup::Option, Kind::Bool, Default::Bool(true)),

@@ -123,7 +123,7 @@ impl Variable {
                         Value::UInt(n) => *n,
                         _ => unreachable!("matched above"),
                     };
-                    if n < names.len() as u64 { Ok(Val::UInt(n)) } else { Err(self.cannot(&shown(value))) }
+                    if n < self.settable(names) { Ok(Val::UInt(n)) } else { Err(self.cannot(&shown(value))) }
                 }
                 Value::Bytes(b) => {
                     let word = String::from_utf8_lossy(b);
@@ -133,7 +133,8 @@ impl Variable {
                         }
                         _ => self.cannot(&word),
                     };
-                    self.parse_word(&word).ok_or_else(unknown)
+                    let known = self.parse_word(&word).filter(|v| v.uint() < self.settable(names));
+                    known.ok_or_else(unknown)
                 }
                 Value::Null => Err(self.cannot("NULL")),
                 _ => Err(wrong_type()),
@@ -192,6 +193,12 @@ impl Variable {
                 _ => Err(wrong_type()),
             },
         }
+    }
+
+    /// How many of these words SET takes: DISABLED is for the start alone.
+    fn settable(&self, names: &[&str]) -> u64 {
+        let is_for_start = |name: &&&str| self.name == "event_scheduler" && **name == "DISABLED";
+        (names.len() - names.iter().filter(is_for_start).count()) as u64
     }
 
     fn wrong_type(&self) -> SqlError {

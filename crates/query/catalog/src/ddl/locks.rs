@@ -36,6 +36,11 @@ impl Ddl<'_> {
         Ok(())
     }
 
+    /// LOCK TABLES is in force.
+    pub(crate) fn locks_tables(&self) -> bool {
+        self.pins.locks_tables()
+    }
+
     /// Locks a schema, and takes over what others have done to it meanwhile.
     pub(super) fn lock_schema(&mut self, schema: &str, mode: Mode) -> Result<()> {
         if mode == Mode::Exclusive && self.pins.locks_tables() {
@@ -256,6 +261,13 @@ impl Ddl<'_> {
                     match routine.filter(|_| next.schemas.contains_key(schema)) {
                         Some(routine) => next.insert_routine(routine),
                         None => next.remove_routine(schema, key),
+                    }
+                }
+                Touched::Event(schema, key) => {
+                    let event = self.next.schemas.get(schema).and_then(|s| s.events.get(key)).cloned();
+                    match event.filter(|_| next.schemas.contains_key(schema)) {
+                        Some(event) => next.insert_event(event),
+                        None => next.remove_event(schema, key),
                     }
                 }
                 Touched::Table(schema, name) => {

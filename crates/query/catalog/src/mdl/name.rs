@@ -20,7 +20,7 @@ pub enum Name {
     /// The rows of a table that is not transactional: X by a statement that changes them, S by one that locks them to be read. Taken
     /// with the table itself locked already.
     Rows(Box<str>, Box<str>),
-    /// A procedure or function, existing or not, by schema and name in lower case.
+    /// A procedure, function, trigger or event, existing or not, by schema and name in lower case.
     Routine(RoutineKind, Box<str>, Box<str>),
     /// GET_LOCK; the name in lower case.
     User(Box<str>),
@@ -73,6 +73,7 @@ impl Name {
             Name::Routine(RoutineKind::Procedure, ..) => "Waiting for stored procedure metadata lock",
             Name::Routine(RoutineKind::Function, ..) => "Waiting for stored function metadata lock",
             Name::Routine(RoutineKind::Trigger, ..) => "Waiting for trigger metadata lock",
+            Name::Routine(RoutineKind::Event, ..) => "Waiting for event metadata lock",
             Name::User(_) => "User lock",
         }
     }

@@ -5,11 +5,11 @@ use crate::context::Around;
 use catalog::mdl::Pin;
 use catalog::routine::{Routine, RoutineKind};
 use catalog::schema::eq_name;
-use catalog::{Column, Table, Trigger};
+use catalog::{Column, Event, Table, Trigger};
 use expr::error::parse_error;
 use expr::lexer_mode;
 use plan::column_type::column_type;
-use sql::ast::{CreateColumnType, CreateRoutine, Expr, Local, Op, Parsed, Program, RowImage, Statement};
+use sql::ast::{CreateColumnType, Expr, Local, Op, Parsed, Program, RowImage, Statement};
 use sql::print::quote_name;
 use std::sync::Arc;
 use types::codes::*;
@@ -80,7 +80,7 @@ pub struct RowColumn {
 
 /// Where the instructions are.
 enum Source {
-    /// The whole CREATE statement, of a routine or a trigger.
+    /// The whole CREATE statement, of a routine, a trigger or an event.
     Routine(Parsed),
     Statement(Program),
 }
@@ -103,7 +103,7 @@ impl Compiled {
         let parsed = sql::parse(text.as_bytes(), lexer_mode(mode)).map_err(|e| parse_error(&e))?;
         let Statement::CreateRoutine(create) = &parsed.statement else { return Err(types::error::syntax_error()) };
         let collation = CollationId::by_name(&routine.database_collation);
-        let columns = columns_of(&parsed, create, collation.unwrap_or(CollationId::UTF8MB4_0900_AI_CI), mode)?;
+        let columns = columns_of(&parsed, &create.program, collation.unwrap_or(CollationId::UTF8MB4_0900_AI_CI), mode)?;
         let name = RoutineName { schema: routine.schema.clone(), kind: routine.kind, name: routine.name.clone() };
         let compiled = Arc::new(Compiled {
             pin: Pin::of_routine(name.kind, &name.schema, &name.name),
@@ -184,6 +184,38 @@ impl Compiled {
         Ok(compiled)
     }
 
+    /// An event. Errors: those of its text, which was read when it was made.
+    pub fn of_event(event: &Event) -> Result<Arc<Compiled>> {
+        if let Some(compiled) = event.compiled.get().and_then(|c| Arc::clone(c).downcast::<Compiled>().ok()) {
+            return Ok(compiled);
+        }
+        let text = format!("CREATE EVENT {} ON SCHEDULE AT 1 DO\n{}", quote_name(&event.name), event.body);
+        let mode = SqlMode(event.settings.sql_mode);
+        let parsed = sql::parse(text.as_bytes(), lexer_mode(mode)).map_err(|e| parse_error(&e))?;
+        let Statement::CreateEvent(create) = &parsed.statement else { return Err(types::error::syntax_error()) };
+        let collation = CollationId::by_name(&event.settings.database_collation);
+        let columns = columns_of(&parsed, &create.program, collation.unwrap_or(CollationId::UTF8MB4_0900_AI_CI), mode)?;
+        let (kind, name) = (RoutineKind::Event, event.name.clone());
+        let compiled = Arc::new(Compiled {
+            pin: Pin::of_routine(kind, &event.schema, &name),
+            routine: RoutineName { schema: event.schema.clone(), kind, name },
+            types: columns.iter().map(LocalType::of).collect(),
+            columns,
+            returns: None,
+            sql_mode: event.settings.sql_mode,
+            connection_collation: CollationId::by_name(&event.settings.connection_collation)
+                .unwrap_or(CollationId::UTF8MB4_0900_AI_CI),
+            definer: event.definer.clone(),
+            invoker: false,
+            // Nobody reads them.
+            answers: false,
+            row_columns: Vec::new(),
+            source: Source::Routine(parsed),
+        });
+        let _ = event.compiled.set(Arc::clone(&compiled) as Arc<_>);
+        Ok(compiled)
+    }
+
     /// What it is planned and run under.
     pub fn around(&self, user: Option<String>) -> Around<'_> {
         let (schema, sql_mode) = (self.routine.schema.as_str(), self.sql_mode);
@@ -196,6 +228,7 @@ impl Compiled {
             Source::Routine(parsed) => match &parsed.statement {
                 Statement::CreateRoutine(create) => &create.program,
                 Statement::CreateTrigger(create) => &create.program,
+                Statement::CreateEvent(create) => &create.program,
                 _ => unreachable!("looked at when it was compiled"),
             },
         }
@@ -229,14 +262,9 @@ fn answers(program: &Program) -> bool {
     program.code.iter().any(is_answer)
 }
 
-/// The variables of a routine as columns. Errors 1074, 1425, 1426, 1115, ...
-pub fn columns_of(
-    parsed: &Parsed,
-    create: &CreateRoutine,
-    collation: CollationId,
-    mode: SqlMode,
-) -> Result<Vec<Column>> {
-    create.program.locals.iter().map(|local| declared(parsed, local, collation, mode)).collect()
+/// The variables of a routine or an event as columns. Errors 1074, 1425, 1426, 1115, ...
+pub fn columns_of(parsed: &Parsed, program: &Program, collation: CollationId, mode: SqlMode) -> Result<Vec<Column>> {
+    program.locals.iter().map(|local| declared(parsed, local, collation, mode)).collect()
 }
 
 fn declared(parsed: &Parsed, local: &Local, collation: CollationId, mode: SqlMode) -> Result<Column> {

@@ -246,7 +246,7 @@ impl Host for Within<'_> {
         Ok(())
     }
 
-    fn obey(&mut self, part: &Parsed, given: Option<(Value<'static>, DataType)>) -> Result<()> {
+    fn obey(&mut self, part: &Parsed, given: Vec<(Value<'static>, DataType)>) -> Result<()> {
         match &part.statement {
             Statement::Savepoint(name) => self.savepoint(part.name(*name)),
             Statement::RollbackTo(name) => self.rollback_to(part.name(*name)),
@@ -255,7 +255,7 @@ impl Host for Within<'_> {
                 self.savepoints.truncate(at);
                 Ok(())
             }
-            _ => self.env.obey_within(self.tx, part, given),
+            _ => self.env.obey_within(self.tx, part, given.into_iter().next()),
         }
     }
 

@@ -8,8 +8,8 @@ use crate::build::variable_type;
 use catalog::Column;
 use expr::StoredCall;
 use sql::ast::{
-    Diagnosed, DiagnosticTarget, ExplainTarget, Expr, ExprId, GetDiagnostics, Into, IntoVar, LocalId, Op,
-    ParameterMode, Parsed, PartId, Place, SetItem, Signal, Statement, StatementItem,
+    Diagnosed, DiagnosticTarget, EventSchedule, ExplainTarget, Expr, ExprId, GetDiagnostics, Into, IntoVar, LocalId,
+    Op, ParameterMode, Parsed, PartId, Place, SetItem, Signal, Statement, StatementItem,
 };
 use std::sync::Arc;
 use types::codes::*;
@@ -389,7 +389,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
         match &parsed.statement {
             Statement::GetDiagnostics(get) => return self.get_diagnostics(compiled, part, parsed, get),
             Statement::Signal(signal) => return self.signal(compiled, part, signal),
-            Statement::Show(_) => return self.host.obey(parsed, None),
+            Statement::Show(_) => return self.host.obey(parsed, Vec::new()),
             _ => self.host.clear_conditions(),
         }
         match &parsed.statement {
@@ -425,8 +425,19 @@ impl<'h, H: Host> Interpreter<'h, H> {
                 let args = parsed.list(*args).to_vec();
                 self.call(compiled, part, *name, &args)
             }
-            _ => self.host.obey(parsed, None),
+            Statement::CreateEvent(create) => self.schedule(compiled, part, create.clauses.schedule),
+            Statement::AlterEvent(alter) => self.schedule(compiled, part, alter.clauses.schedule),
+            _ => self.host.obey(parsed, Vec::new()),
         }
+    }
+
+    /// A definition of an event, whose times may be variables'.
+    fn schedule(&mut self, compiled: &Own, part: PartId, said: Option<EventSchedule>) -> Result<()> {
+        let parsed = &compiled.program().parts[part as usize];
+        let Some(schedule) = said else { return self.host.obey(parsed, Vec::new()) };
+        self.ready(part, compiled, Some(schedule.expressions().into()))?;
+        let (values, types) = self.values(part)?;
+        self.host.obey(parsed, values.into_iter().zip(types).collect())
     }
 
     /// A statement whose rows, if it has some, are the client's.
@@ -472,9 +483,9 @@ impl<'h, H: Host> Interpreter<'h, H> {
             SetItem::SystemVar { value: Some(value), .. } if !matches!(parsed[*value], Expr::String { .. }) => {
                 self.ready(part, compiled, Some([*value].into()))?;
                 let given = self.value(part)?;
-                self.host.obey(parsed, Some(given))
+                self.host.obey(parsed, vec![given])
             }
-            _ => self.host.obey(parsed, None),
+            _ => self.host.obey(parsed, Vec::new()),
         }
     }
 

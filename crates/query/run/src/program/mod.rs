@@ -60,8 +60,8 @@ pub trait Host {
     fn query(&mut self, plan: &mut Self::Plan, locals: &[Value<'static>], sink: &mut dyn RowSink) -> Result<Outcome>;
     /// Runs a statement of the executor's; its rows are the client's. Error 1312 where the client takes no more than one answer.
     fn run(&mut self, plan: &mut Self::Plan, locals: &[Value<'static>]) -> Result<()>;
-    /// Runs any other statement. `given`: the values of its expressions, where it has some.
-    fn obey(&mut self, part: &Parsed, given: Option<(Value<'static>, DataType)>) -> Result<()>;
+    /// Runs any other statement. `given`: the values of its expressions that the program has evaluated.
+    fn obey(&mut self, part: &Parsed, given: Vec<(Value<'static>, DataType)>) -> Result<()>;
     /// May the procedure be called, if there is one? Asked before arguments are looked at. Error 1370.
     fn may_call(&mut self, part: &Parsed, name: ObjectName) -> Result<()>;
     /// Looks a procedure up. Errors 1205, 1305, 1312, and those of what is forbidden where it is called.

@@ -1,6 +1,6 @@
 //! Transactions, variables, SHOW, EXPLAIN, prepared statements and server administration.
 
-use super::{Account, ExprId, ExprList, Limit, Name, ObjectName, ProgramKind, QueryId, Statement, Str, VarScope};
+use super::{Account, ExprId, ExprList, Limit, Name, ObjectName, QueryId, Statement, Str, VarScope};
 
 /// READ WRITE or READ ONLY of a transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -344,8 +344,6 @@ pub enum Absent {
     ImportTable,
     /// ALTER, DROP TABLESPACE
     Tablespace(Name),
-    /// ALTER PROCEDURE, FUNCTION, EVENT
-    Program(ProgramKind, ObjectName),
 }
 
 /// HANDLER OPEN, READ, CLOSE. Manual: 15.2.5.

@@ -19,6 +19,7 @@ mod account;
 mod admin;
 mod ddl;
 mod dml;
+mod event;
 mod expr;
 mod notes;
 mod program;
@@ -28,6 +29,7 @@ pub use account::*;
 pub use admin::*;
 pub use ddl::*;
 pub use dml::*;
+pub use event::*;
 pub use expr::*;
 pub use notes::*;
 pub use program::*;
@@ -304,6 +306,8 @@ pub enum Statement {
     CreateRoutine(Box<CreateRoutine>),
     CreateTrigger(Box<CreateTrigger>),
     AlterRoutine(Box<AlterRoutine>),
+    CreateEvent(Box<CreateEvent>),
+    AlterEvent(Box<AlterEvent>),
     DropProgram {
         kind: ProgramKind,
         if_exists: bool,

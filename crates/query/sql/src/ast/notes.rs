@@ -45,6 +45,8 @@ pub enum Note {
     AssignUserVar,
     /// A name without quotes that begins with `$`.
     Dollar,
+    /// CREATE EVENT ... DISABLE ON SLAVE.
+    DisableOnSlave,
     /// A name, as written, with characters that utf8mb3 lacks.
     LossyName(Str),
 }
@@ -127,6 +129,9 @@ impl Note {
             Note::PipesOr => instead("|| as a synonym for OR", "OR"),
             Note::AndAnd => instead("&&", "AND"),
             Note::Bang => instead("!", "NOT"),
+            Note::DisableOnSlave => {
+                instead("<CREATE|ALTER> EVENT ... DISABLE ON SLAVE", "<CREATE|ALTER> EVENT ... DISABLE ON REPLICA")
+            }
         }
     }
 }

@@ -11,6 +11,7 @@ mod column;
 mod ddl;
 mod diagnostics;
 mod dml;
+mod event;
 mod expr;
 mod function;
 mod program;

@@ -1,4 +1,4 @@
-//! Heads of stored programs: procedures, functions and triggers; events, which are checked in full and answered with 1235.
+//! Heads of stored programs: procedures, functions and triggers.
 
 use super::*;
 use std::sync::Arc;
@@ -143,7 +143,7 @@ impl Parser<'_> {
     }
 
     /// The body of a program: one statement.
-    fn body(&mut self, builder: Box<Builder>) -> R<Box<Builder>> {
+    pub(super) fn body(&mut self, builder: Box<Builder>) -> R<Box<Builder>> {
         let outer = self.program.replace(builder);
         let takes_params = std::mem::replace(&mut self.takes_params, false);
         let result = self.program_statement();
@@ -193,80 +193,5 @@ impl Parser<'_> {
             body,
             program,
         })))
-    }
-
-    pub(super) fn create_event(&mut self) -> R<Statement> {
-        self.bump();
-        self.eat_if_not_exists()?;
-        self.object_name()?;
-        self.expect_all(&[Kw::ON, Kw::SCHEDULE])?;
-        self.event_schedule()?;
-        self.event_options()?;
-        self.expect(Kw::DO)?;
-        self.body(Box::new(Builder::new(ProgramKind::Event)))?;
-        Ok(self.unsupported("events", "create_event"))
-    }
-
-    pub(super) fn alter_event(&mut self) -> R<Statement> {
-        self.bump();
-        let name = self.object_name()?;
-        let from = self.tok.start;
-        if self.at(Kw::ON) && self.peek().kw == Kw::SCHEDULE {
-            self.bump();
-            self.bump();
-            self.event_schedule()?;
-        }
-        if self.at(Kw::ON) {
-            self.event_completion()?;
-        }
-        if self.eat(Kw::RENAME) {
-            self.expect(Kw::TO)?;
-            self.object_name()?;
-        }
-        self.event_options()?;
-        if self.eat(Kw::DO) {
-            self.body(Box::new(Builder::new(ProgramKind::Event)))?;
-        }
-        if self.tok.start == from {
-            return Err(self.syntax());
-        }
-        Ok(Statement::Absent(Absent::Program(ProgramKind::Event, name)))
-    }
-
-    fn event_schedule(&mut self) -> R<()> {
-        if self.eat(Kw::AT) {
-            self.expr()?;
-            return Ok(());
-        }
-        self.expect(Kw::EVERY)?;
-        self.expr()?;
-        self.interval_unit()?;
-        for kw in [Kw::STARTS, Kw::ENDS] {
-            if self.eat(kw) {
-                self.expr()?;
-            }
-        }
-        Ok(())
-    }
-
-    fn event_completion(&mut self) -> R<()> {
-        self.expect_all(&[Kw::ON, Kw::COMPLETION])?;
-        self.eat(Kw::NOT);
-        self.expect(Kw::PRESERVE)
-    }
-
-    fn event_options(&mut self) -> R<()> {
-        if self.at(Kw::ON) {
-            self.event_completion()?;
-        }
-        if let Some(Kw::DISABLE) = self.eat_any(&[Kw::ENABLE, Kw::DISABLE])
-            && self.eat(Kw::ON)
-        {
-            self.expect_any(&[Kw::SLAVE, Kw::REPLICA])?;
-        }
-        if self.eat(Kw::COMMENT) {
-            self.text()?;
-        }
-        Ok(())
     }
 }

@@ -463,7 +463,10 @@ impl Parser<'_> {
                 return nested("create", if c.function { "FUNCTION" } else { "PROCEDURE" }, ER_SP_NO_RECURSIVE_CREATE);
             }
             S::CreateTrigger(_) => return nested("create", "TRIGGER", ER_SP_NO_RECURSIVE_CREATE),
-            S::Unsupported(Unsupported { command: "create_event", .. }) => {
+            S::CreateEvent(_) => {
+                return Err(ParseError::at(err!(ER_EVENT_RECURSION_FORBIDDEN), start as usize));
+            }
+            S::AlterEvent(alter) if alter.body.is_some() => {
                 return Err(ParseError::at(err!(ER_EVENT_RECURSION_FORBIDDEN), start as usize));
             }
             S::AlterRoutine(a) => {

@@ -206,7 +206,7 @@ impl Parser<'_> {
         match self.tok.kw {
             Kw::PROCEDURE | Kw::FUNCTION | Kw::AGGREGATE => self.create_routine(header.definer),
             Kw::TRIGGER => self.create_trigger(header.definer),
-            Kw::EVENT => self.create_event(),
+            Kw::EVENT => self.create_event(header.definer),
             _ => Err(self.syntax()),
         }
     }
@@ -273,7 +273,7 @@ impl Parser<'_> {
             return self.create_view(header);
         }
         if !words && self.at(Kw::EVENT) {
-            return self.alter_event();
+            return self.alter_event(header.definer);
         }
         Err(self.syntax())
     }

@@ -1,0 +1,7 @@
+//! Events: their definitions, when they are due, the scheduler and its runs.
+
+mod define;
+pub(crate) mod expressions;
+mod run;
+mod schedule;
+pub(crate) mod scheduler;
