@@ -10,6 +10,32 @@ use sql::ast::*;
 use types::codes::*;
 use types::{Result, Value, err};
 
+/// Definitions end the transaction before anything of them is looked at, and so also where they are refused.
+fn commits_first(statement: &Statement) -> bool {
+    match statement {
+        Statement::CreateTable(create) => !create.temporary,
+        Statement::DropTable { temporary, .. } => !temporary,
+        Statement::CreateDatabase(_)
+        | Statement::AlterDatabase(_)
+        | Statement::DropDatabase { .. }
+        | Statement::AlterTable(_)
+        | Statement::CreateIndex(_)
+        | Statement::DropIndex(_)
+        | Statement::Server(_)
+        | Statement::RenameTable(_)
+        | Statement::TruncateTable(_)
+        | Statement::CreateView(_)
+        | Statement::DropView { .. }
+        | Statement::CreateRoutine(_)
+        | Statement::AlterRoutine(_)
+        | Statement::CreateTrigger(_)
+        | Statement::CreateEvent(_)
+        | Statement::AlterEvent(_)
+        | Statement::DropProgram { .. } => true,
+        _ => false,
+    }
+}
+
 impl Session {
     /// Statements that answer OK: what it says.
     pub(crate) fn obey_quietly(&mut self, parsed: &Parsed) -> Result<(Outcome, Done)> {
@@ -57,6 +83,9 @@ impl Session {
     /// Data definition and accounts; other statements go on to [`Session::administer`].
     fn change_definitions(&mut self, parsed: &Parsed) -> Result<Outcome> {
         let affected = |rows| Outcome { affected_rows: rows, ..Outcome::default() };
+        if commits_first(&parsed.statement) {
+            self.commit_all()?;
+        }
         match &parsed.statement {
             Statement::CreateDatabase(create) => return self.create_database(parsed, create).map(affected),
             Statement::AlterDatabase(alter) => return self.alter_database(parsed, alter).map(|()| affected(1)),

@@ -1,6 +1,6 @@
 //! information_schema: the dictionary as tables. Names and types of the columns of every table stand in
 //! `information_schema.txt`; here is how rows are computed. A table without a function here is of something that the server
-//! does not have (stored programs, triggers, events, roles, ...): well-formed and empty.
+//! does not have: well-formed and empty.
 
 use crate::columns::Compute::{All, ByTable};
 use crate::columns::{Compute, INFORMATION_SCHEMA};

@@ -161,6 +161,8 @@ impl Session {
     pub(crate) fn schedule_values(&mut self, parsed: &Arc<Parsed>, expressions: &[ExprId]) -> Result<Vec<Given>> {
         self.state.clear_conditions();
         self.refresh_access()?;
+        self.check_xa(&parsed.statement)?;
+        self.commit_all()?;
         let (values, types) = self.bound_values();
         let form = Form { locals: Arc::from([]), values: Some(expressions.into()), params: types.into() };
         let mut planned = self.plan_part(Arc::clone(parsed), form)?;
