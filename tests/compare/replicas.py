@@ -30,7 +30,7 @@ WORDS = "SET NAMES utf8mb4 COLLATE utf8mb4_general_ci"
 LOADS = ("oltp_read_write", "oltp_write_only")
 # Transactions a second of each, so that a machine that all of these servers share keeps up.
 RATE = 150
-CATCH_UP_SECONDS = 300
+CATCH_UP_SECONDS = 1200
 
 
 class MySql(Server):

@@ -15,7 +15,7 @@ const IMAGES: usize = 24;
 const APART: usize = 7;
 /// The long values are written at least so often, and until all images are taken: how many changes of the disk that is
 /// depends on how many commits share one.
-const VALUES: u32 = 12;
+const VALUES: u64 = 12;
 
 fn simulated(datadir: PathBuf) -> EngineOptions {
     EngineOptions { buffer_pool_bytes: 16 << 20, log_capacity_bytes: 16 << 20, ..options(&datadir) }
