@@ -110,6 +110,25 @@ def test_a_secondary_index_locks_entries_gaps_and_rows(two):
     assert gaps(b, [15, 25, 35], "u") == [25]
 
 
+@pytest.mark.parametrize("level", [RR, RC])
+def test_a_row_that_is_not_there_is_not_waited_for(two, level):
+    a, b = two
+    begin(a, RR)
+    rows(a, "SELECT * FROM t WHERE id <= 40 FOR UPDATE")
+    begin(b, level)
+    run("UPDATE t SET v = 9 WHERE id = 50", on=b)
+    for i in (5, 12, 35):
+        assert rows(b, f"SELECT * FROM t WHERE id = {i} FOR UPDATE NOWAIT") == ()
+        assert rows(b, f"SELECT * FROM t WHERE id = {i} FOR SHARE") == ()
+        for statement in (f"UPDATE t SET v = 9 WHERE id = {i}", f"DELETE FROM t WHERE id = {i}"):
+            with b.cursor() as cursor:
+                assert cursor.execute(statement) == 0
+    # Nobody waits for `a`, so its wait for `b` closes no cycle.
+    with pytest.raises(pymysql.err.OperationalError) as error:
+        run("UPDATE t SET v = 8 WHERE id = 50", on=a)
+    assert code(error) == 1205
+
+
 def test_serializable_reads_lock_inside_transactions_only(two):
     a, b = two
     run(f"SET SESSION TRANSACTION ISOLATION LEVEL {S}", on=a)

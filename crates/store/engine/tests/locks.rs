@@ -230,6 +230,34 @@ fn ranges_lock_their_rows_and_the_gaps_as_far_as_the_neighbours() {
     }
 }
 
+/// A span keeps others from inserting where no row is; looking for one there waits for nothing, at no level.
+#[test]
+fn who_looks_for_a_row_that_is_not_there_does_not_wait_for_spans() {
+    let scratch = Scratch::new("absent");
+    let engine = Engine::open(options(scratch.path()), &mut |_| ()).unwrap();
+    let tree = table(&engine, [10, 20, 25, 30, 100]);
+    let mut deleter = begin(&engine, Isolation::RepeatableRead);
+    deleter.delete(tree, &key(25)).unwrap();
+    deleter.commit().unwrap();
+    let all = (Bound::Unbounded, Bound::Unbounded);
+    for read in [S, X] {
+        let mut a = begin(&engine, Isolation::RepeatableRead);
+        assert_eq!(scan(&mut a, tree, all, Direction::Forward, read, usize::MAX), [10, 20, 30, 100]);
+        assert_eq!(not_lockable(&engine, tree, LockMode::Exclusive, [5, 12, 20, 25, 101]), [20]);
+        for isolation in [Isolation::ReadCommitted, Isolation::RepeatableRead] {
+            let mut b = begin(&engine, isolation);
+            b.set_lock_wait_timeout(Duration::from_millis(2));
+            for place in [5, 12, 25, 101] {
+                assert!(!b.get(tree, &key(place), X, &mut Vec::new()).unwrap());
+                assert!(!b.read_to_write(tree, &key(place), &mut Vec::new()).unwrap());
+                let inserted = b.insert(tree, &key(place), b"b");
+                assert!(matches!(inserted, Err(Error::LockWaitTimeout)), "{place}: {inserted:?}");
+            }
+        }
+        a.rollback().unwrap();
+    }
+}
+
 type Outcome = (Result<(), Error>, Transaction);
 
 /// Both come to an end, one of them as the victim of a deadlock.

@@ -8,6 +8,7 @@ pub mod next_key;
 mod stretch;
 
 use crate::btree::Target;
+use crate::engine::Core;
 use crate::lock::Name;
 use crate::page::get_u64;
 use crate::page::node::{Node, Torn};
@@ -302,8 +303,7 @@ impl Cursor {
                 Err(Error::LockNoWait) if wait == Wait::SkipLocked => return Ok(Locked::Skipped),
                 Err(error) => return Err(error),
             }
-            let store = tx.core.store();
-            let Some(header) = newest_entry(store, self.tree, &name.key, &mut self.row)? else {
+            let Some((header, status)) = newest_entry(&tx.core, self.tree, &name.key, &mut self.row)? else {
                 if fresh {
                     tx.release(&name);
                 }
@@ -311,7 +311,7 @@ impl Cursor {
             };
             let trx = header.trx();
             if trx != tx.trx
-                && let Status::Open(holder) = tx.core.system.status(trx)
+                && let Status::Open(holder) = status
             {
                 if fresh {
                     tx.release(&name);
@@ -452,9 +452,11 @@ enum Seen {
     Row,
 }
 
-/// The newest version of an entry: its header, and row or payload in `row`.
-fn newest_entry(store: crate::btree::Store<'_>, tree: Tree, key: &[u8], row: &mut Vec<u8>) -> Result<Option<Header>> {
+/// The newest version of an entry: its header, what became of its author, and row or payload in `row`. As with
+/// [`crate::txn::read::newest_settled`], no row comes back whose author was rolled back meanwhile.
+fn newest_entry(core: &Core, tree: Tree, key: &[u8], row: &mut Vec<u8>) -> Result<Option<(Header, Status)>> {
     let at = if tree.kind == TreeKind::Clustered { ROW_AT } else { PAYLOAD_AT };
+    let store = core.store();
     loop {
         let leaf = store.leaf(tree, Target::At(key))?;
         let node = Node(leaf.bytes());
@@ -467,8 +469,12 @@ fn newest_entry(store: crate::btree::Store<'_>, tree: Tree, key: &[u8], row: &mu
                 row.clear();
                 row.extend_from_slice(&value[at..]);
                 let header = Header::read(value);
+                if !leaf.validate() {
+                    continue;
+                }
+                let status = core.system.status(header.trx());
                 if leaf.validate() {
-                    return Ok(Some(header));
+                    return Ok(Some((header, status)));
                 }
             }
             Ok(_) => {}

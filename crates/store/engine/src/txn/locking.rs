@@ -3,6 +3,7 @@
 use crate::cursor::next_key::lock_gap_at;
 use crate::lock::Name;
 use crate::transaction::{LockMode, Transaction, Wait};
+use crate::txn::read::Found;
 use crate::txn::{Status, read};
 use crate::version::Header;
 use crate::{Error, Result, Tree};
@@ -29,10 +30,11 @@ impl Transaction {
         if is_open || found.header.has_long() || core.locks.must_wait(self.slot(), tree.id, key, false).is_some() {
             return self.lock_and_get(tree, key, LockMode::Exclusive, BLOCK, row);
         }
-        self.rest_on(trx);
         if found.header.is_deleted() {
-            return self.lock_absent(tree, key, row);
+            // Unlike that of a row, which is looked at again when it is written, this status decides: it may be that of a rollback.
+            return self.lock_and_get(tree, key, LockMode::Exclusive, BLOCK, row);
         }
+        self.rest_on(trx);
         self.claim.tree = tree.id;
         self.claim.key.clear();
         self.claim.key.extend_from_slice(key);
@@ -90,6 +92,19 @@ impl Transaction {
         }
     }
 
+    /// If no row lives at the key, and no open transaction has put or removed one there: the header of what stands there.
+    #[cold]
+    fn look_for_absence(&mut self, tree: Tree, key: &[u8], row: &mut Vec<u8>) -> Result<Option<Option<Header>>> {
+        let Some((found, status)) = read::newest_settled(&self.core, tree, key, row)? else { return Ok(Some(None)) };
+        let header = found.header;
+        let is_open = header.trx() != self.trx && matches!(status, Status::Open(_));
+        if !header.is_deleted() || is_open {
+            return Ok(None);
+        }
+        self.rest_on(header.trx());
+        Ok(Some(Some(header)))
+    }
+
     /// Locks the row with this key and reads it. If there is none, nothing is locked, and the header of what stands there comes
     /// back as an error.
     fn lock_record(
@@ -105,12 +120,23 @@ impl Transaction {
         self.fresh_lock = None;
         loop {
             // First the lock, then the look: see `lock` on why that order.
-            fresh |= self.acquire(&name, mode, wait)?;
-            let found = read::newest(self.core.store(), tree, key, row)?;
-            let header = found.map(|found| found.header);
-            if let Some(header) = header {
+            match self.acquire(&name, mode, Wait::NoWait) {
+                Ok(taken) => fresh |= taken,
+                Err(Error::LockNoWait) => {
+                    // A span or a request of others stands at the key. Where no row lives they only keep others from inserting one,
+                    // which is nothing to wait for.
+                    if let Some(header) = self.look_for_absence(tree, key, row)? {
+                        return Ok(Err(header));
+                    }
+                    fresh |= self.acquire(&name, mode, wait)?;
+                }
+                Err(error) => return Err(error),
+            }
+            let found = read::newest_settled(&self.core, tree, key, row)?;
+            let header = found.map(|(found, _)| found.header);
+            if let Some((Found { header, .. }, status)) = found {
                 if header.trx() != self.trx
-                    && let Status::Open(holder) = self.core.system.status(header.trx())
+                    && let Status::Open(holder) = status
                 {
                     // An implicit lock that was there before ours.
                     if fresh {

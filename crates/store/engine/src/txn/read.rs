@@ -5,6 +5,7 @@ use crate::engine::Core;
 use crate::lock::Interrupt;
 use crate::page::get_u64;
 use crate::page::node::{Node, Torn};
+use crate::pool::Stamp;
 use crate::txn::Status;
 use crate::txn::versions::Versions;
 use crate::undo::{self, Kind, Record};
@@ -41,6 +42,24 @@ pub struct Found {
 /// Copies the newest version of a row out of its leaf, whoever wrote it. The row is as stored: see [`overflow`].
 #[inline]
 pub fn newest(store: Store<'_>, tree: Tree, key: &[u8], row: &mut Vec<u8>) -> Result<Option<Found>> {
+    Ok(newest_of_leaf(store, tree, key, row)?.map(|(found, _)| found))
+}
+
+/// As [`newest`], with what became of the row's author. Invariant: who is said to be over has committed. A rollback takes the rows out
+/// before it sets its status, so after a status that says "over" the leaf has changed if that was a rollback: the Acquire loads of the
+/// status pair with the Release store in `System::finish`, and the stamp is looked at after them.
+pub fn newest_settled(core: &Core, tree: Tree, key: &[u8], row: &mut Vec<u8>) -> Result<Option<(Found, Status)>> {
+    loop {
+        let Some((found, stamp)) = newest_of_leaf(core.store(), tree, key, row)? else { return Ok(None) };
+        let status = core.system.status(found.header.trx());
+        if stamp.is_current(&core.pool) {
+            return Ok(Some((found, status)));
+        }
+    }
+}
+
+#[inline]
+fn newest_of_leaf(store: Store<'_>, tree: Tree, key: &[u8], row: &mut Vec<u8>) -> Result<Option<(Found, Stamp)>> {
     loop {
         let leaf = store.leaf(tree, Target::At(key))?;
         let node = Node(leaf.bytes());
@@ -51,8 +70,9 @@ pub fn newest(store: Store<'_>, tree: Tree, key: &[u8], row: &mut Vec<u8>) -> Re
                 row.extend_from_slice(&value[ROW_AT..]);
                 let header = Header::read(value);
                 let found = Found { header, roll_ptr: get_u64(value, 8) };
+                let stamp = leaf.stamp();
                 if leaf.validate() {
-                    return Ok(Some(found));
+                    return Ok(Some((found, stamp)));
                 }
             }
             Ok(None) => {}
