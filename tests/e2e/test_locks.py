@@ -129,6 +129,37 @@ def test_a_row_that_is_not_there_is_not_waited_for(two, level):
     assert code(error) == 1205
 
 
+def test_rollback_to_a_savepoint_before_the_first_statement_gives_locks_and_snapshot_back(two):
+    a, b = two
+    run("START TRANSACTION", "SAVEPOINT s", "SAVEPOINT s2", on=a)
+    run("UPDATE t SET v = 1 WHERE id = 20", on=a)
+    assert rows(a, "SELECT * FROM t WHERE id = 35 FOR UPDATE") == ()
+    assert locked(b) == [20]
+    run("ROLLBACK TO s2", on=a)
+    assert locked(b) == [] and gaps(b, [35]) == []
+    run("UPDATE t SET v = 2 WHERE id = 20", on=b)
+    assert value(a, "SELECT v FROM t WHERE id = 20") == 2, "a new snapshot"
+    run("UPDATE t SET v = 3 WHERE id = 20", on=b)
+    assert value(a, "SELECT v FROM t WHERE id = 20") == 2
+    # From now on the engine has a part in it, also at a savepoint; the earlier one is as it was.
+    run("SAVEPOINT later", "UPDATE t SET v = 4 WHERE id = 30", "ROLLBACK TO later", on=a)
+    assert locked(b) == [30]
+    run("UPDATE t SET v = 5 WHERE id = 10", "ROLLBACK TO s", on=a)
+    assert locked(b) == []
+    assert rows(a, "SELECT id, v FROM t WHERE v > 0") == ((20, 3),)
+    a.rollback()
+    # Level and access mode are the transaction's.
+    run("SET TRANSACTION ISOLATION LEVEL READ COMMITTED, READ ONLY", "START TRANSACTION", "SAVEPOINT s", on=a)
+    rows(a, "SELECT * FROM t")
+    run("ROLLBACK TO s", on=a)
+    assert value(a, "SELECT v FROM t WHERE id = 20") == 3
+    run("UPDATE t SET v = 6 WHERE id = 20", on=b)
+    assert value(a, "SELECT v FROM t WHERE id = 20") == 6
+    with pytest.raises(pymysql.err.OperationalError) as error:
+        run("UPDATE t SET v = 7 WHERE id = 20", on=a)
+    assert code(error) == 1792
+
+
 def test_serializable_reads_lock_inside_transactions_only(two):
     a, b = two
     run(f"SET SESSION TRANSACTION ISOLATION LEVEL {S}", on=a)

@@ -181,7 +181,6 @@ INSERT INTO w VALUES (8, 8);
 ROLLBACK TO a;
 RELEASE SAVEPOINT a;
 COMMIT;
--- differs: the engine keeps its part in a transaction whose changes were all undone
 -- sort
 SHOW SESSION STATUS WHERE Variable_name RLIKE '^(Handler|Select|Sort|Created)_' AND Value > 0;
 FLUSH STATUS;

@@ -350,10 +350,13 @@ impl Session {
         if self.transaction.savepoints.len() >= SAVEPOINTS_MAX {
             return Err(SqlError::new(ER_STACK_OVERRUN_NEED_MORE, "Thread stack overrun: too many savepoints"));
         }
-        // Engines that nothing was asked of yet know of no savepoint.
-        let engines = if self.tx.is_active() { self.engines() } else { 0 };
+        // Engines that nothing was asked of yet know of no savepoint, and have no part in the transaction because of one.
+        let mut engines = 0;
+        if self.tx.is_active() {
+            engines = self.engines();
+            self.begin_readable(0, false)?;
+        }
         observe::add(Counter::HandlerSavepoint, engines);
-        self.begin_readable(0, false)?;
         let savepoint = self.tx.savepoint();
         self.transaction.savepoints.retain(|(n, ..)| !n.eq_ignore_ascii_case(name));
         self.transaction.savepoints.push((name.to_string(), savepoint, engines));
@@ -369,13 +372,33 @@ impl Session {
         let at = self.find_savepoint(name)?;
         let (_, savepoint, engines) = self.transaction.savepoints[at];
         observe::add(Counter::HandlerSavepointRollback, engines);
-        observe::add(Counter::HandlerRollback, self.engines().saturating_sub(engines));
+        let engines_now = if self.tx.is_active() { self.engines() } else { 0 };
+        observe::add(Counter::HandlerRollback, engines_now.saturating_sub(engines));
         self.transaction.savepoints.truncate(at + 1);
-        self.tx.rollback_to(savepoint).map_err(catalog::error::during_rollback)?;
+        if engines > 0 {
+            self.tx.rollback_to(savepoint).map_err(catalog::error::during_rollback)?;
+        } else if engines_now > 0 {
+            self.leave_engine()?;
+        }
         if self.transaction.kept {
             self.tell_kept();
         }
         Ok(())
+    }
+
+    /// The engine had no part in the transaction at the savepoint, and has none again: its locks and its snapshot go. The next
+    /// statement begins anew there, with the transaction's level and access mode.
+    fn leave_engine(&mut self) -> Result<()> {
+        let (isolation, read_only) = (self.tx.isolation(), self.transaction.read_only);
+        let outcome = self.tx.rollback().map_err(catalog::error::during_rollback);
+        let hot = self.state.vars.hot();
+        if isolation != hot.isolation {
+            self.transaction.next_isolation = Some(isolation);
+        }
+        if !self.transaction.explicit && read_only != hot.read_only {
+            self.transaction.next_read_only = Some(read_only);
+        }
+        outcome
     }
 
     pub(crate) fn release_savepoint(&mut self, name: &str) -> Result<()> {
