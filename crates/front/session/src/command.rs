@@ -763,6 +763,11 @@ impl Session {
         if !may || (is_system && !self.access().has_dynamic(SYSTEM_USER)) {
             return Err(err!(ER_KILL_DENIED_ERROR, id));
         }
+        if !query && id == u64::from(self.state.id) {
+            // Its own connection, which is not hung up before it has the answer.
+            self.tx.interrupt().raise(2);
+            return Err(err!(ER_QUERY_INTERRUPTED));
+        }
         if self.server.processes.kill(id, query) { Ok(()) } else { Err(err!(ER_NO_SUCH_THREAD, id)) }
     }
 }
