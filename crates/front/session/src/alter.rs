@@ -813,8 +813,10 @@ impl AlterPlan {
             table = ddl.drop_index(&table, name)?;
         }
         if let (Some(next), Some(counter)) = (spec.auto_increment, &table.auto_increment) {
-            // Not below what rows have.
-            let next = next.max(ddl::definition::largest_number(ddl.tx(), &table)?.saturating_add(1));
+            // Not below what rows have; behind the type's last value the counter stays at it.
+            let number = table.columns.iter().find(|c| c.auto_increment).expect("the counter's column");
+            let last = number.data_type.integer_bounds().1;
+            let next = next.max(ddl::definition::largest_number(ddl.tx(), &table)?.saturating_add(1).min(last));
             counter.reset(ddl.engine(), next).map_err(catalog::error::from_engine)?;
         }
         let renamed = self.renamed;
