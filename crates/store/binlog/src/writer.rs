@@ -505,7 +505,9 @@ impl Binlog {
 /// The thread.
 fn run(mut writer: Writer, shared: &(Mutex<Shared>, Condvar), tell: &Tell) {
     let mut failed = None;
+    let mut answered = None;
     loop {
+        let asked = writer.engine.asked_for_events();
         let (settings, stop, number) = {
             let mut shared = shared.0.lock();
             shared.rounds += 1;
@@ -513,7 +515,12 @@ fn run(mut writer: Writer, shared: &(Mutex<Shared>, Condvar), tell: &Tell) {
         };
         writer.settings = settings;
         writer.keys.set(settings.encrypts);
-        let result = writer.round(shared, stop);
+        let result = writer.round(shared, stop, answered.is_some_and(|(last, _)| last != asked));
+        let answer = Some((asked, result.is_err()));
+        if answered != answer {
+            writer.engine.answer_events(asked, result.is_err());
+            answered = answer;
+        }
         if result != failed.clone().map_or(Ok(()), Err) {
             match &result {
                 Err(e) => tell(News::Files, &format!("The binary log is not written: {e}. Trying again each second.")),
@@ -698,8 +705,8 @@ impl Writer {
     }
 
     /// Writes what is there, and does what was asked. After an error everything is as if the round had not gone further than what is
-    /// written, and it can be begun again.
-    fn round(&mut self, shared: &(Mutex<Shared>, Condvar), stop: bool) -> Result<()> {
+    /// written, and it can be begun again. `settles`: somebody has no room for the log that is kept for this writer.
+    fn round(&mut self, shared: &(Mutex<Shared>, Condvar), stop: bool, settles: bool) -> Result<()> {
         let written = self.write_all(shared);
         loop {
             let request = {
@@ -724,7 +731,7 @@ impl Writer {
         if stop {
             return self.close();
         }
-        if self.state.position != self.settled && self.settled_at.elapsed() >= SETTLE_TIME {
+        if self.state.position != self.settled && (settles || self.settled_at.elapsed() >= SETTLE_TIME) {
             self.settle()?;
         }
         Ok(())

@@ -398,6 +398,17 @@ impl Engine {
         Ok(self.core.log.retain(lsn.unwrap_or(Lsn::MAX))?)
     }
 
+    /// For who reads events, before a look at what it can do without: what to tell [`Engine::answer_events`] afterwards. Where it is not
+    /// what was told last, somebody finds no room for the log on a full disk.
+    pub fn asked_for_events(&self) -> u32 {
+        self.core.log.asked()
+    }
+
+    /// Who reads events has looked, and keeps what it must. `stalled`: it cannot go on, so that nobody should wait for it.
+    pub fn answer_events(&self, asked: u32, stalled: bool) {
+        self.core.log.answer(asked, stalled);
+    }
+
     /// Makes all events so far durable, and wakes the stream: somebody waits for what becomes of them. Returns where they end.
     pub fn hurry_events(&self) -> Result<Lsn> {
         let end = self.events_end();
@@ -641,7 +652,7 @@ impl Engine {
             let roll_ptr = undo::roll_ptr(undo_id, mtr.undo(&mut undo_page, &tx.record));
             mtr.commit(&self.core.log, &mut [&mut root.map, &mut root.page, &mut undo_page]);
             drop((root, undo_page));
-            tx.changed(roll_ptr);
+            tx.changed(roll_ptr, 0);
             tx.trees_made.push(tree.id);
             return Ok(tree);
         }
@@ -665,7 +676,7 @@ impl Engine {
             let roll_ptr = undo::roll_ptr(undo_id, mtr.undo(&mut undo_page, &tx.record));
             mtr.commit(&self.core.log, &mut [&mut undo_page]);
             drop(undo_page);
-            tx.changed(roll_ptr);
+            tx.changed(roll_ptr, 0);
             return Ok(());
         }
     }

@@ -104,6 +104,8 @@ pub struct Transaction {
     undone: (u64, u64),
     /// Changes made: what a rollback would cost.
     work: u64,
+    /// What undoing its changes takes of the log, at most.
+    undo_cost: UndoCost,
     /// Explicit locks held.
     pub(crate) locks: HeldLocks,
     /// Trees that it has made: see [`Transaction::load`].
@@ -125,6 +127,34 @@ pub struct Transaction {
     pub(crate) fresh_lock: Option<Name>,
     pub(crate) events: Events,
     commit_end: Lsn,
+}
+
+/// Bytes of log that the undoing of changes takes, and the room that is kept for that.
+#[derive(Default)]
+pub(crate) struct UndoCost {
+    bytes: u64,
+    /// As far as there is room, beyond [`UndoCost::UNCOUNTED`].
+    covered: u64,
+    pub owed: Option<log::Owed>,
+}
+
+impl UndoCost {
+    /// The segment that is left to critical writers is enough for many transactions of this size, and these write to no shared memory.
+    const UNCOUNTED: u64 = 64 << 10;
+    const STEP: u64 = 1 << 20;
+    /// What a change costs beside the old row and the undo record: heads of groups and operations, the mark.
+    const EACH: u64 = 128;
+
+    fn add(&mut self, bytes: u64) {
+        self.bytes += bytes + UndoCost::EACH;
+    }
+
+    #[cold]
+    fn cover(&mut self, log: &log::Log) -> Result<()> {
+        log.owe(&mut self.owed, UndoCost::STEP)?;
+        self.covered += UndoCost::STEP;
+        Ok(())
+    }
 }
 
 /// A lock on a row that the transaction did not hold before it read the row.
@@ -177,6 +207,7 @@ impl Transaction {
             undo_end: 0,
             undone: (0, 0),
             work: 0,
+            undo_cost: UndoCost::default(),
             locks: HeldLocks::default(),
             trees_made: Vec::new(),
             depends_on: 0,
@@ -391,6 +422,9 @@ impl Transaction {
             Need::Definition => self.core.log.ensure_room_critical(64 << 10)?,
             Need::Room | Need::Undo => self.core.log.ensure_room(64 << 10)?,
         }
+        if self.undo_cost.bytes > self.undo_cost.covered + UndoCost::UNCOUNTED {
+            self.undo_cost.cover(&self.core.log)?;
+        }
         if self.trx == 0 {
             if self.segment.is_none() {
                 self.segment = Some(self.core.segments.take(self.core.store())?);
@@ -436,8 +470,9 @@ impl Transaction {
         }
     }
 
-    /// A change was made, with `self.record` at `roll_ptr`.
-    pub(crate) fn changed(&mut self, roll_ptr: u64) {
+    /// A change was made, with `self.record` at `roll_ptr`; undoing it writes `old_bytes`.
+    pub(crate) fn changed(&mut self, roll_ptr: u64, old_bytes: usize) {
+        self.undo_cost.add(old_bytes as u64);
         if undo::leaves_work(&self.record) {
             self.note_purge_work();
         }
@@ -591,7 +626,8 @@ impl Transaction {
         other.work.store(self.work, Ordering::Relaxed);
         core.system.hand_over(self.slot, slot, self.trx);
         let segment = self.segment.take().expect("a transaction with undo has a segment");
-        core.rollbacks.add(Rollback::new(slot, self.trx, segment, self.first_undo, undone_to));
+        let rollback = Rollback::new(slot, self.trx, segment, self.first_undo, undone_to);
+        core.rollbacks.add(rollback.with(self.undo_cost.owed.take()));
         self.forget();
         Ok(())
     }
@@ -665,6 +701,7 @@ impl Transaction {
         self.undo_end = 0;
         if self.work != 0 {
             self.trees_made.clear();
+            self.undo_cost = UndoCost::default();
             self.work = 0;
             // Relaxed: a hint for the choice of deadlock victims.
             self.core.system.slots.get(self.slot).work.store(0, Ordering::Relaxed);

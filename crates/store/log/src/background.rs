@@ -112,5 +112,8 @@ fn work(core: &Core, timely: bool) -> Result<()> {
     // A full disk must not keep the flush back: grow last, but look first whether there is need.
     let flushed = if timely { core.flusher.wait(core, core.prefix.bound(), Want::Flushed) } else { Ok(()) };
     core.segments.grow_to(core.prefix.tail() + 2 * core.segments.data_bytes())?;
+    if timely {
+        core.keep_reserve()?;
+    }
     flushed
 }

@@ -211,16 +211,16 @@ impl Flusher {
         futex::wake_all(&self.checkpoints);
     }
 
-    /// Waits until the checkpoint and the follower are at or above `lsn`; `NoSpace` after `timeout`.
+    /// Waits until `is_over`, which a checkpoint or the follower changes. False: not before `timeout`.
     #[cold]
-    pub fn wait_checkpoint(&self, core: &Core, lsn: Lsn, timeout: Duration) -> Result<()> {
+    pub fn await_checkpoints(&self, is_over: impl Fn() -> bool, timeout: Duration) -> Result<bool> {
         let deadline = Instant::now() + timeout;
         let _waiting = blocking::waiting(Wait::Checkpoint);
         loop {
             // Acquire: pairs with Release in `checkpoint_moved`, whose store came before.
             let seen = self.checkpoints.load(Ordering::Acquire);
-            if core.slowest() >= lsn {
-                return Ok(());
+            if is_over() {
+                return Ok(true);
             }
             self.check()?;
             if blocking::is_interrupted() {
@@ -228,12 +228,29 @@ impl Flusher {
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                let late = if core.oldest_needed() >= lsn { "reader of the log" } else { "checkpoint" };
-                let what = format!("no {late} reached LSN {lsn} within {} s", timeout.as_secs());
-                return Err(Error::NoSpace { what });
+                return Ok(false);
             }
             futex::wait(&self.checkpoints, seen, Some(left.min(blocking::ASK_AGAIN)));
         }
+    }
+
+    /// Waits until the checkpoint and the follower are at or above `lsn`; `NoSpace` after `timeout`, and as soon as it is for a follower that
+    /// cannot go on.
+    #[cold]
+    pub fn wait_checkpoint(&self, core: &Core, lsn: Lsn, timeout: Duration) -> Result<()> {
+        let is_stalled = || core.oldest_needed() >= lsn && core.retention.is_stalled();
+        self.await_checkpoints(|| core.slowest() >= lsn || is_stalled(), timeout)?;
+        if core.slowest() >= lsn {
+            return Ok(());
+        }
+        let what = match core.oldest_needed() >= lsn {
+            true if core.retention.is_stalled() => {
+                format!("the reader of the log, which cannot go on, is not at LSN {lsn}")
+            }
+            true => format!("no reader of the log reached LSN {lsn} within {} s", timeout.as_secs()),
+            false => format!("no checkpoint reached LSN {lsn} within {} s", timeout.as_secs()),
+        };
+        Err(Error::NoSpace { what })
     }
 
     /// The leader's turn: writes, syncs if `want` says so, publishes, hands over.

@@ -23,6 +23,8 @@ const NAP: Duration = Duration::from_millis(5);
 const ATTENTIVE: Duration = Duration::from_millis(20);
 
 /// A place in the log that moves on over groups.
+///
+/// The one that writers wait for tells them when it is gone.
 pub struct Follower {
     core: Arc<Core>,
     next: Lsn,
@@ -35,6 +37,15 @@ pub struct Follower {
     last_group: Instant,
     /// Writers do not get too far ahead of it.
     is_awaited: bool,
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        if self.is_awaited {
+            self.core.retention.end();
+            self.core.flusher.checkpoint_moved();
+        }
+    }
 }
 
 impl Follower {

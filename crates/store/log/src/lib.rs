@@ -22,7 +22,7 @@
 //! | `segment`, `control` | the files |
 //! | `sealed` | groups that are encrypted |
 //! | `recovery` | finding the end, torn tail or damage, the scan |
-//! | `follow` | reading what is durable while the log grows |
+//! | `follow`, `retention` | reading what is durable while the log grows; what the reader and writers without room tell each other |
 //! | `copy` | a copy of the files while the log grows |
 //!
 //! ## What a commit shares
@@ -57,6 +57,8 @@ mod prefix;
 #[cfg(not(loom))]
 mod recovery;
 #[cfg(not(loom))]
+mod retention;
+#[cfg(not(loom))]
 mod ring;
 #[cfg(not(loom))]
 mod sealed;
@@ -80,7 +82,7 @@ pub use error::{Error, Result};
 #[cfg(not(loom))]
 pub use follow::Follower;
 #[cfg(not(loom))]
-pub use log::{Appended, Checkpoint, Log, Options, Reservation};
+pub use log::{Appended, Checkpoint, Log, Options, Owed, Reservation};
 #[cfg(not(loom))]
 pub use recovery::{Group, Groups, Recovery};
 #[cfg(not(loom))]

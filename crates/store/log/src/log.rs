@@ -23,6 +23,7 @@ use crate::follow::Follower;
 use crate::format::{BLOCK, FIRST_LSN, GROUP_HEADER, GroupHeader, SEGMENT_HEADER, block_ceil, group_bytes};
 use crate::prefix::{Lane, Prefix};
 use crate::recovery::{Epochs, find_end, harden};
+use crate::retention::Retention;
 use crate::ring::Ring;
 use crate::sealed::{self, Sealing};
 use crate::segment::Segments;
@@ -117,6 +118,34 @@ pub(crate) struct Core {
     pub control: Mutex<ControlFile>,
     checkpoint: Mutex<Checkpoint>,
     checkpoint_wait: Duration,
+    pub retention: Retention,
+    /// Bytes of log that rollbacks may need. W: transactions with many changes. R: who keeps the reserve.
+    owed: AtomicU64,
+}
+
+/// Room in the log that the rollback of a transaction may need: kept on the disk until this is dropped.
+pub struct Owed {
+    core: Arc<Core>,
+    bytes: u64,
+}
+
+impl Drop for Owed {
+    fn drop(&mut self) {
+        self.core.change_owed(self.bytes.wrapping_neg());
+        // What is not removed now is removed by whoever keeps the reserve next.
+        let _ = self.core.keep_reserve();
+    }
+}
+
+/// For whom there is to be room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Room {
+    /// Leaves what the others need.
+    Usual,
+    /// Commits, purge, definitions: they may use the last segment, and wait for checkpoints on a full disk only.
+    Critical,
+    /// Rollbacks: they leave that, and have a reserve of their own.
+    Owed,
 }
 
 /// A place in the log that is taken, and filled by and by. Every later group waits for it to be written, so: no lock, no file, no
@@ -194,6 +223,8 @@ impl Log {
             control: Mutex::new(Rank::LogBuffer, control),
             checkpoint: Mutex::new(Rank::LogFile, checkpoint),
             checkpoint_wait: options.checkpoint_wait,
+            retention: Retention::default(),
+            owed: AtomicU64::new(0),
         });
         let background = Background::start(&core, options.flush_interval)?;
         Ok((Arc::new(Log { core, background }), recovery))
@@ -285,13 +316,41 @@ impl Log {
     /// Errors: `NoSpace` when no checkpoint came in time, and on a full disk, once there is nothing for a checkpoint to free (nothing
     /// has happened); `Poisoned`.
     pub fn ensure_room(&self, bytes: usize) -> Result<()> {
-        self.core.ensure_room(bytes, false)
+        self.core.ensure_room(bytes, Room::Usual)
     }
 
-    /// The same for rollback and purge, which must go on when ordinary writers are refused: it may use the last spare segment, and waits
+    /// The same for commits and purge, which must go on when ordinary writers are refused: it may use the last spare segment, and waits
     /// for checkpoints on a full disk only.
     pub fn ensure_room_critical(&self, bytes: usize) -> Result<()> {
-        self.core.ensure_room(bytes, true)
+        self.core.ensure_room(bytes, Room::Critical)
+    }
+
+    /// The same for rollbacks: on a full disk they have what they were [owed](Log::owe).
+    pub fn ensure_room_owed(&self, bytes: usize) -> Result<()> {
+        self.core.ensure_room(bytes, Room::Owed)
+    }
+
+    /// Adds to what a rollback may need, and keeps room for it on the disk, for a log whose segments a follower may keep. (Without one, the
+    /// next checkpoint makes room.) Errors: `NoSpace`; nothing is added then.
+    pub fn owe(&self, owed: &mut Option<Owed>, bytes: u64) -> Result<()> {
+        // Acquire: pairs with Release in `retain`.
+        if self.core.retained.load(Ordering::Acquire) == Lsn::MAX {
+            return Ok(());
+        }
+        self.core.change_owed(bytes);
+        if let Err(error) = self.core.keep_reserve() {
+            self.core.change_owed(bytes.wrapping_neg());
+            return Err(error);
+        }
+        owed.get_or_insert_with(|| Owed { core: Arc::clone(&self.core), bytes: 0 }).bytes += bytes;
+        Ok(())
+    }
+
+    /// What a server that has ended kept for its open transactions, for who undoes them.
+    pub fn found_reserve(&self) -> Owed {
+        let bytes = self.core.segments.reserve_bytes();
+        self.core.change_owed(bytes);
+        Owed { core: Arc::clone(&self.core), bytes }
     }
 
     /// Waits until all of the log below `lsn` (the `end` of a group) is on the device. No system call if it is already.
@@ -376,6 +435,7 @@ impl Log {
     /// Writers wait for who follows: for one at a time, until [`Log::retain`] says that nobody does.
     pub fn follow(&self, from: Lsn) -> Follower {
         self.core.pass(from);
+        self.core.retention.begin();
         Follower::new(Arc::clone(&self.core), from, true)
     }
 
@@ -392,6 +452,18 @@ impl Log {
         let freed = self.core.free_segments();
         self.core.flusher.checkpoint_moved();
         freed
+    }
+
+    /// For the follower, before a look at what it can let go of: what to tell [`Log::answer`] afterwards. Where it is not what was
+    /// answered last, somebody has no room on a full disk.
+    pub fn asked(&self) -> u32 {
+        self.core.retention.asked()
+    }
+
+    /// The follower has looked, and retains what it must. `stalled`: it cannot go on, so that nobody should wait for it.
+    pub fn answer(&self, asked: u32, stalled: bool) {
+        self.core.retention.answer(asked, stalled);
+        self.core.flusher.checkpoint_moved();
     }
 
     /// Wakes followers that sleep between batches: somebody waits for what they make of the log.
@@ -517,28 +589,38 @@ impl Core {
         self.segments.free_below(if is_late { oldest } else { oldest.min(held) }, files as usize)
     }
 
+    fn change_owed(&self, by: u64) {
+        // Relaxed: who keeps the reserve reads it under the mutex of those who make segments, after its own change; of two changes the
+        // second one to come there sees both.
+        self.owed.fetch_add(by, Ordering::Relaxed);
+    }
+
+    /// Makes the reserve as large as it is to be.
+    pub fn keep_reserve(&self) -> Result<()> {
+        // Relaxed: as above.
+        self.segments.keep_reserve(|| self.owed.load(Ordering::Relaxed))
+    }
+
     #[inline]
-    fn ensure_room(&self, bytes: usize, critical: bool) -> Result<()> {
+    fn ensure_room(&self, bytes: usize, room: Room) -> Result<()> {
         let lane = self.prefix.lane(thread_lane());
         debug_assert!(!self.prefix.is_reserving(lane), "ensure_room with an open reservation may wait for itself");
         // Relaxed: the thread's own.
         if lane.granted.load(Ordering::Relaxed) >= bytes as u64 {
             return Ok(());
         }
-        self.grant_room(lane, bytes, critical)
+        self.grant_room(lane, bytes, room)
     }
 
-    /// Until LSNs below `end` have a segment. On a full disk the next checkpoint makes room, if it is recovery alone that needs the
-    /// oldest one.
+    /// Until LSNs below `end` have a segment. On a full disk the next checkpoint makes room, once recovery alone needs the oldest one.
     #[cold]
     fn make_segments(&self, end: Lsn) -> Result<()> {
         loop {
             let Err(error) = self.segments.grow_to(end) else { return Ok(()) };
             let oldest = self.segments.first();
             let oldest_end = oldest + self.segments.data_bytes();
-            // Acquire: pairs with Release in `retain`.
-            let may_go = oldest_end <= self.prefix.tail() && self.retained.load(Ordering::Acquire) >= oldest_end;
-            if !may_go || !matches!(error, Error::NoSpace { .. }) {
+            let is_full = matches!(error, Error::NoSpace { .. });
+            if !is_full || oldest_end > self.prefix.tail() || !self.ask_follower(oldest_end)? {
                 return Err(error);
             }
             match self.flusher.wait_checkpoint(self, oldest_end, self.checkpoint_wait) {
@@ -552,21 +634,53 @@ impl Core {
         }
     }
 
+    /// For a rollback. The last segment is left to others as long as there is something else.
+    #[cold]
+    fn use_reserve(&self, end: Lsn, left: u64) -> Result<()> {
+        match self.segments.grow_by_reserve(end) {
+            Err(Error::NoSpace { .. }) if end - left <= self.segments.allocated() => Ok(()),
+            outcome => outcome,
+        }
+    }
+
+    /// Does the follower need nothing below `lsn`? Asks it to let go, which it does in steps otherwise.
+    fn ask_follower(&self, lsn: Lsn) -> Result<bool> {
+        // Acquire: pairs with Release in `retain`.
+        let is_free = || self.retained.load(Ordering::Acquire) >= lsn;
+        if is_free() {
+            return Ok(true);
+        }
+        if self.retention.is_stalled() {
+            return Ok(false);
+        }
+        let Some(question) = self.retention.ask() else { return Ok(false) };
+        self.flusher.hurry_followers();
+        // The answer first: what was let go comes before it.
+        let is_over = || self.retention.is_answered(question) || is_free();
+        self.flusher.await_checkpoints(is_over, self.checkpoint_wait)?;
+        Ok(is_free())
+    }
+
     /// Looks at the shared words, and grants some room ahead, so that a thread looks once in some dozens of small groups.
-    fn grant_room(&self, lane: &Lane, bytes: usize, critical: bool) -> Result<()> {
+    fn grant_room(&self, lane: &Lane, bytes: usize, room: Room) -> Result<()> {
         self.flusher.check()?;
-        let ahead = if critical { 0 } else { ROOM_AHEAD.min(self.ring.bytes() / 64) };
+        let usual = room == Room::Usual;
+        let ahead = if usual { ROOM_AHEAD.min(self.ring.bytes() / 64) } else { 0 };
         let granted = bytes as u64 + ahead;
         let bytes = group_bytes(granted as usize + cipher::NONCE_BYTES);
         let tail = self.prefix.tail();
         // On disk: commits and rollbacks in progress keep a segment, so that they end well on a full disk.
-        let reserve = if critical { 0 } else { self.segments.data_bytes() };
-        if tail + bytes + reserve > self.segments.allocated() {
-            self.make_segments(tail + bytes + reserve)?;
+        let reserve = if room == Room::Critical { 0 } else { self.segments.data_bytes() };
+        let end = tail + bytes + reserve;
+        if end > self.segments.allocated() {
+            match self.make_segments(end) {
+                Err(Error::NoSpace { .. }) if room == Room::Owed => self.use_reserve(end, reserve)?,
+                made => made?,
+            }
         }
         // Relaxed: a setting.
         let hard_bound = 2 * self.capacity.load(Ordering::Relaxed);
-        if !critical && tail + bytes - self.slowest().min(tail) > hard_bound {
+        if usual && tail + bytes - self.slowest().min(tail) > hard_bound {
             self.flusher.wait_checkpoint(self, tail + bytes - hard_bound, self.checkpoint_wait)?;
         }
         // In the ring: half of it stays free.
@@ -574,7 +688,7 @@ impl Core {
         if tail + bytes > self.flusher.written() + half {
             self.flusher.wait(self, (tail + bytes - half).min(tail), Want::Written)?;
         }
-        if !critical {
+        if usual {
             // Relaxed: the thread's own.
             lane.granted.store(granted, Ordering::Relaxed);
         }

@@ -5,6 +5,9 @@
 //! wholly below the checkpoint becomes a spare under its old name; a spare gets a new header, is synced, and then renamed. So
 //! every file at or above the checkpoint's number is valid, and their numbers have no gap: anything else is damage.
 //!
+//! `clearway-reserve-<n>.log` has the blocks of a segment and is none: it keeps room on the disk for rollbacks ([`Segments::keep_reserve`]),
+//! and becomes a segment when one of them finds no room otherwise.
+//!
 //! A recycled segment has bytes of its former life until the log has come by. Who wants what the log said to be gone from the files
 //! ([`Segments::begin_overwriting`]) gets segments of zeros from then on, lets the log go past those that are not, and then has zeros
 //! written over all that nobody needs ([`Segments::overwrite_below`]).
@@ -21,6 +24,7 @@ use crate::format::{BLOCK, FIRST_LSN, SEGMENT_HEADER, SegmentHeader, block_floor
 use crate::{Error, Lsn, Result};
 
 const NEW_NAME: &str = "clearway-new.log";
+const RESERVE_PREFIX: &str = "clearway-reserve-";
 const ZEROS: usize = 1 << 20;
 
 /// The name of segment `number`.
@@ -96,6 +100,8 @@ pub struct Segments {
 struct State {
     live: VecDeque<Segment>,
     spares: Vec<Spare>,
+    /// Numbers of the reserve's files.
+    reserve: Vec<u64>,
     /// The last live segment that may have bytes of a former life ends here.
     worn_until: Lsn,
     /// Below, live segments are zeros.
@@ -122,9 +128,16 @@ impl Segments {
         let first = oldest / data_bytes;
         let mut numbers: Vec<u64> = directory.list()?.iter().filter_map(|name| number_of(name)).collect();
         numbers.sort_unstable();
+        let reserve = directory.list()?.iter().filter_map(|name| reserve_number_of(name)).collect();
         let open = |number| open_segment(&directory, SegmentHeader { log_id, number, data_bytes });
-        let mut state =
-            State { live: VecDeque::new(), spares: Vec::new(), worn_until: 0, zeros_until: 0, overwriting: false };
+        let mut state = State {
+            live: VecDeque::new(),
+            spares: Vec::new(),
+            reserve,
+            worn_until: 0,
+            zeros_until: 0,
+            overwriting: false,
+        };
         let mut readable = VecDeque::new();
         // Spares keep their old names, so what is still kept may have been freed since, and one may have got another header.
         let kept: Result<Vec<Segment>> = (retained / data_bytes..first).map(open).collect();
@@ -224,13 +237,77 @@ impl Segments {
     pub fn grow_to(&self, end: Lsn) -> Result<()> {
         let growing = self.growing.lock();
         while self.allocated() < end {
-            self.grow_locked()?;
+            self.grow_locked(false)?;
         }
         drop(growing);
         Ok(())
     }
 
-    fn grow_locked(&self) -> Result<()> {
+    /// The same, on a full disk out of the reserve. `NoSpace`: that is used up, too.
+    pub fn grow_by_reserve(&self, end: Lsn) -> Result<()> {
+        let growing = self.growing.lock();
+        while self.allocated() < end {
+            self.grow_locked(true)?;
+        }
+        drop(growing);
+        Ok(())
+    }
+
+    /// Keeps room on the disk for `wanted` bytes of log, asked for with nobody else at it: blocks that nobody else can take. What is
+    /// beyond goes back to the file system. Errors: `NoSpace`, `Io`.
+    pub fn keep_reserve(&self, wanted: impl FnOnce() -> u64) -> Result<()> {
+        let _growing = self.growing.lock();
+        let files = wanted().div_ceil(self.data_bytes) as usize;
+        loop {
+            let (count, next) = {
+                let state = self.state.lock_same_rank();
+                (state.reserve.len(), state.reserve.iter().max().map_or(1, |last| last + 1))
+            };
+            if count < files {
+                self.reserve_file(next)?;
+                self.state.lock_same_rank().reserve.push(next);
+            } else if count > files {
+                let surplus = self.state.lock_same_rank().reserve.pop().expect("there are more than none");
+                self.directory.remove(&reserve_name(surplus))?;
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    /// What the reserve has room for.
+    pub fn reserve_bytes(&self) -> u64 {
+        self.state.lock_same_rank().reserve.len() as u64 * self.data_bytes
+    }
+
+    fn reserve_file(&self, number: u64) -> Result<()> {
+        let name = reserve_name(number);
+        let file = self.directory.open_file(&name, OpenOptions { truncate: true, ..OpenOptions::CREATE })?;
+        file.allocate(0, SEGMENT_HEADER + self.data_bytes).map_err(|error| {
+            // An empty file that is left is found by the next start, and is of no harm.
+            let _ = self.directory.remove(&name);
+            Error::from(error)
+        })
+    }
+
+    /// Makes a segment of a file of the reserve; false: there is none.
+    fn make_of_reserve(&self, header: SegmentHeader) -> Result<bool> {
+        let Some(number) = self.state.lock_same_rank().reserve.pop() else { return Ok(false) };
+        let name = reserve_name(number);
+        let made = self.directory.open_file(&name, OpenOptions::WRITE).map_err(Error::from).and_then(|file| {
+            write_zeros(&file, 0, SEGMENT_HEADER + header.data_bytes)?;
+            publish(&self.directory, &file, &name, header)
+        });
+        match made {
+            Ok(()) => Ok(true),
+            Err(error) => {
+                self.state.lock_same_rank().reserve.push(number);
+                Err(error)
+            }
+        }
+    }
+
+    fn grow_locked(&self, by_reserve: bool) -> Result<()> {
         let number = self.allocated() / self.data_bytes;
         let header = SegmentHeader { log_id: self.log_id, number, data_bytes: self.data_bytes };
         let spare = {
@@ -243,7 +320,10 @@ impl Segments {
         let is_worn = spare.as_ref().is_some_and(|spare| !spare.is_zeros);
         let made = match &spare {
             Some(spare) => recycle(&self.directory, &spare.name, header),
-            None => make(&self.directory, header),
+            None => match make(&self.directory, header) {
+                Err(Error::NoSpace { .. }) if by_reserve && self.make_of_reserve(header)? => Ok(()),
+                made => made,
+            },
         };
         let opened = made.and_then(|()| Ok(self.directory.open_file(&file_name(number), OpenOptions::WRITE)?));
         let file = match opened {
@@ -349,6 +429,14 @@ impl Segments {
         let state = self.state.lock_same_rank();
         (state.live.len() + state.spares.len()) as u64 * (SEGMENT_HEADER + self.data_bytes)
     }
+}
+
+fn reserve_name(number: u64) -> String {
+    format!("{RESERVE_PREFIX}{number}.log")
+}
+
+fn reserve_number_of(name: &str) -> Option<u64> {
+    name.strip_prefix(RESERVE_PREFIX)?.strip_suffix(".log")?.parse().ok()
 }
 
 /// Opens a segment that is to have this header. `Corrupt` when it is not that segment.

@@ -239,3 +239,126 @@ fn a_follower_that_stays_behind_is_an_error_and_no_loss() {
     drop((log, follower));
     disk.unmount();
 }
+
+/// A log on a disk without room, that keeps all for a follower who has come to its end.
+fn kept_on_a_full_disk(name: &str) -> (SimDisk, Arc<Log>, Follower) {
+    let root = PathBuf::from(format!("/sim/log-{name}"));
+    let disk = SimDisk::mount(&root, 5);
+    let options = Options { checkpoint_wait: Duration::from_secs(600), ..options(Some(0)) };
+    let (log, recovery) = Log::open(&root, options).unwrap();
+    let mut follower = log.follow(recovery.end());
+    while log.tail_lsn() < 3 * SEGMENT {
+        log.append(&[&[7; 1000]]).unwrap();
+    }
+    let end = log.tail_lsn();
+    log.wait_flushed(end).unwrap();
+    take_to(&mut follower, end, |_, _| ());
+    log.set_checkpoint(end, b"").unwrap();
+    disk.set_room(Some(0));
+    (disk, log, follower)
+}
+
+#[test]
+fn who_has_no_room_gets_what_the_follower_needs_no_more() {
+    let (disk, log, mut follower) = kept_on_a_full_disk("asks");
+    assert!(matches!(log.ensure_room_critical(SEGMENT as usize), Err(Error::NoSpace { .. })), "nobody answers");
+    log.answer(log.asked(), false);
+    let done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..1000 {
+                log.ensure_room_critical(1000).unwrap();
+                let at = log.append(&[&[8; 1000]]).unwrap();
+                log.wait_flushed(at.end).unwrap();
+            }
+            done.store(true, std::sync::atomic::Ordering::SeqCst);
+            log.hurry_followers();
+        });
+        let mut answered = log.asked();
+        while !done.load(std::sync::atomic::Ordering::SeqCst) {
+            let asked = log.asked();
+            while follower.next().unwrap().is_some() {}
+            if asked != answered {
+                log.set_checkpoint(follower.position(), b"").unwrap();
+                log.retain(follower.position()).unwrap();
+                answered = asked;
+            }
+            log.answer(asked, false);
+            follower.wait(Duration::from_millis(20));
+        }
+    });
+    assert!(log.first_lsn() > 3 * SEGMENT, "it went on in segments that were let go");
+    disk.unmount();
+}
+
+/// Its own device is full, or it is gone: who waits for it is told so, long before the time is over.
+#[test]
+fn nobody_waits_for_a_follower_that_cannot_go_on() {
+    for is_gone in [false, true] {
+        let (disk, log, follower) = kept_on_a_full_disk("stalled");
+        log.answer(log.asked(), false);
+        let began = Instant::now();
+        std::thread::scope(|scope| {
+            let critical = scope.spawn(|| log.ensure_room_critical(SEGMENT as usize));
+            while log.asked() == 0 {
+                std::thread::yield_now();
+            }
+            if is_gone {
+                drop(follower)
+            } else {
+                log.answer(log.asked(), true)
+            }
+            assert!(matches!(critical.join().unwrap(), Err(Error::NoSpace { .. })));
+        });
+        disk.set_room(None);
+        let far = loop {
+            match log.ensure_room(4000) {
+                Ok(()) => log.append(&[&[9; 4000]]).unwrap(),
+                outcome => break outcome,
+            };
+            log.wait_flushed(log.tail_lsn()).unwrap();
+            log.set_checkpoint(log.tail_lsn(), b"").unwrap();
+        };
+        assert!(matches!(far, Err(Error::NoSpace { .. })), "{far:?}");
+        assert!(began.elapsed() < Duration::from_secs(60));
+        drop(log);
+        disk.unmount();
+    }
+}
+
+#[test]
+fn a_rollback_has_what_it_is_owed() {
+    let (disk, log, _follower) = kept_on_a_full_disk("owed");
+    let mut owed = None;
+    assert!(matches!(log.owe(&mut owed, 1), Err(Error::NoSpace { .. })) && owed.is_none());
+    disk.set_room(None);
+    log.owe(&mut owed, 3 * SEGMENT).unwrap();
+    log.owe(&mut owed, 1).unwrap();
+    disk.set_room(Some(0));
+    assert!(matches!(log.ensure_room_critical(SEGMENT as usize), Err(Error::NoSpace { .. })), "it is for rollbacks");
+    let end = log.tail_lsn() + 3 * SEGMENT;
+    while log.tail_lsn() < end {
+        log.ensure_room_owed(2000).unwrap();
+        let at = log.append(&[&[8; 2000]]).unwrap();
+        log.wait_flushed(at.end).unwrap();
+    }
+    assert!(matches!(log.ensure_room(1), Err(Error::NoSpace { .. })));
+    let reserve = || {
+        let names = io::Directory::open(disk.root()).unwrap().list().unwrap();
+        names.into_iter().filter(|name| name.contains("reserve")).count()
+    };
+    disk.set_room(None);
+    log.owe(&mut owed, 0).unwrap();
+    assert_eq!(reserve(), 4);
+    // A crash leaves it, for who goes on with the rollback.
+    std::mem::forget(owed);
+    drop(log);
+    let (log, _) = Log::open(disk.root(), options(Some(0))).unwrap();
+    let found = log.found_reserve();
+    log.owe(&mut None, 0).unwrap();
+    assert_eq!(reserve(), 4);
+    drop(found);
+    assert_eq!(reserve(), 0);
+    drop(log);
+    disk.unmount();
+}

@@ -43,6 +43,8 @@ pub struct Prepared {
     pub(crate) end: u64,
     /// Locks beside those of its changes.
     pub(crate) locks: HeldLocks,
+    /// Room in the log that is kept for its rollback.
+    pub(crate) owed: Option<log::Owed>,
 }
 
 /// What becomes of a prepared transaction.
@@ -113,6 +115,7 @@ impl Transaction {
             first: self.first_undo,
             end: self.undo_end,
             locks: std::mem::take(&mut self.locks),
+            owed: self.undo_cost.owed.take(),
         };
         self.awaits_events |= !self.events.is_empty();
         self.events.clear();
@@ -187,7 +190,7 @@ impl Transaction {
         self.events.clear();
         self.forget();
         self.is_in_log_at(end);
-        let Prepared { slot, trx, segment, first, end, mut locks } = prepared;
+        let Prepared { slot, trx, segment, first, end, mut locks, owed } = prepared;
         let core = &*self.core;
         match decision {
             Decision::Commit => {
@@ -200,7 +203,7 @@ impl Transaction {
                 core.locks.release_held(slot.index() as u32, &mut locks);
                 segment.note_work();
                 let _undo = sync::blocking::shield();
-                core.roll_back_now(Rollback::new(slot, trx, segment, first, end));
+                core.roll_back_now(Rollback::new(slot, trx, segment, first, end).with(owed));
             }
         }
         Ok(())

@@ -15,7 +15,7 @@ use crate::recovery::OpenTransaction;
 use crate::segment::Segment;
 use crate::txn::Status;
 use crate::{Error, Isolation, Prepared, Result, Tree};
-use log::Lsn;
+use log::{Lsn, Owed};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -41,13 +41,20 @@ pub struct Rollback {
     end: u64,
     /// When the error log was told of an error last.
     complained: Option<Instant>,
+    /// Room in the log that is kept for it.
+    _owed: Option<Owed>,
 }
 
 impl Rollback {
     /// `first`: roll pointer of the transaction's first undo record; `end`: to behind the last one that is not undone yet.
     pub fn new(slot: LaneId, trx: u64, segment: Arc<Segment>, first: u64, end: u64) -> Rollback {
         let changes = Arc::new(Changes { trx, first, end, trees: OnceLock::new() });
-        Rollback { slot, segment, changes, end, complained: None }
+        Rollback { slot, segment, changes, end, complained: None, _owed: None }
+    }
+
+    /// With what was kept for it until now.
+    pub fn with(self, owed: Option<Owed>) -> Rollback {
+        Rollback { _owed: owed, ..self }
     }
 }
 
@@ -67,6 +74,8 @@ pub struct Rollbacks {
     /// What all of them have changed, also the one in progress; until their ends are published. W: who hands over, the thread.
     /// R: who asks.
     pending: Mutex<Vec<Arc<Changes>>>,
+    /// What the server before kept for those that it left open; until all are over. W: the start, the thread.
+    found: Mutex<Option<Owed>>,
     /// Changes when one is added. The thread sleeps on it.
     added: AtomicU32,
 }
@@ -76,6 +85,7 @@ impl Rollbacks {
         Rollbacks {
             waiting: Mutex::new(Rank::FreeSpace, Vec::new()),
             pending: Mutex::new(Rank::FreeSpace, Vec::new()),
+            found: Mutex::new(Rank::FreeSpace, None),
             added: AtomicU32::new(0),
         }
     }
@@ -130,6 +140,8 @@ pub enum Turn {
 impl Core {
     /// Makes transactions that were open when the server ended open again, for the thread to undo.
     pub fn adopt_open_transactions(&self, open: Vec<OpenTransaction>, progress: &mut dyn FnMut(&str)) -> Result<()> {
+        // It goes with the last of them, or now. Prepared ones may stay for years.
+        let found = self.log.found_reserve();
         for OpenTransaction { trx, segment, first, end, prepared } in open {
             let slot = self.system.slots.claim().ok_or(Error::TooManyTransactions)?;
             if let Some(label) = prepared {
@@ -138,7 +150,7 @@ impl Core {
                 // Relaxed: for those who list transactions.
                 self.system.slots.get(slot).begun.store(begun, Ordering::Relaxed);
                 self.system.adopt(slot, trx);
-                let prepared = Prepared { slot, trx, segment, first, end, locks: HeldLocks::default() };
+                let prepared = Prepared { slot, trx, segment, first, end, locks: HeldLocks::default(), owed: None };
                 self.prepared.lock().push((label, prepared));
                 continue;
             }
@@ -148,6 +160,9 @@ impl Core {
             self.system.slots.get(slot).begun.store(begun, Ordering::Relaxed);
             self.system.adopt(slot, trx);
             self.rollbacks.add(Rollback::new(slot, trx, segment, first, end));
+        }
+        if self.rollbacks.pending() > 0 {
+            *self.rollbacks.found.lock() = Some(found);
         }
         Ok(())
     }
@@ -168,6 +183,10 @@ impl Core {
                 Err(error) => complain(&mut rollback, &error),
             }
             self.rollbacks.waiting.lock().push(rollback);
+        }
+        if turn == Turn::Progress && self.rollbacks.pending() == 0 {
+            let found = self.rollbacks.found.lock().take();
+            drop(found); // it writes to the disk, under no mutex
         }
         turn
     }

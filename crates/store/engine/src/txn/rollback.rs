@@ -116,7 +116,7 @@ impl Core {
         let kind = if record.secondary { TreeKind::Secondary } else { TreeKind::Clustered };
         let tree = Tree { id: record.tree, root: record.root, kind };
         // On a full disk that may take long, and who frees trees waits for the guard.
-        self.log.ensure_room_critical(64 << 10)?;
+        self.log.ensure_room_owed(64 << 10)?;
         let _in_use = self.space.keep_trees();
         match record.kind {
             // Without its session a transaction does not keep its tables from being dropped.
@@ -136,7 +136,7 @@ impl Core {
 
     /// Marks the record as undone where there is nothing to change.
     fn mark_undone(&self, roll_ptr: u64) -> Result<()> {
-        self.log.ensure_room_critical(4096)?;
+        self.log.ensure_room_owed(4096)?;
         let (page, at) = undo::split_roll_ptr(roll_ptr);
         let mut undo_page = self.pool.exclusive(page)?;
         let mut mtr = Mtr::new();
@@ -150,7 +150,7 @@ impl Core {
         let (undo_id, undo_at) = undo::split_roll_ptr(roll_ptr);
         let mut old_row = Vec::new();
         loop {
-            self.log.ensure_room_critical(64 << 10)?;
+            self.log.ensure_room_owed(64 << 10)?;
             let Some(mut leaf) = store.leaf(tree, Target::At(record.key))?.upgrade() else {
                 std::hint::spin_loop();
                 continue;
@@ -222,7 +222,11 @@ impl Core {
             drop((leaf, undo_page));
             overflow::free_all(store, tree, &chains)?;
             if underfull {
-                store.merge(tree, record.key, 0)?;
+                // It only tidies up, and what is kept for rollbacks is not for that.
+                match store.merge(tree, record.key, 0) {
+                    Err(Error::DiskFull) => {}
+                    merged => merged?,
+                }
             }
             return Ok(());
         }

@@ -350,6 +350,7 @@ impl Transaction {
         }
 
         let (is_new, old_len, prefix_len) = (old.is_none(), before.row.len(), node.prefix_len());
+        let stored_len = stored.map_or(0, <[u8]>::len);
         // A deletion keeps the row where it is and sets words only.
         let (row, len) = match change {
             Change::Insert { row, .. } | Change::Update { row, .. } | Change::Load { row, .. } => (row, row.len()),
@@ -370,7 +371,7 @@ impl Transaction {
         }
         mtr.commit(&core.log, &mut [&mut leaf, &mut undo_page]);
         drop((leaf, undo_page));
-        self.changed(roll_ptr);
+        self.changed(roll_ptr, stored_len);
         Ok(Attempt::Done)
     }
 }
