@@ -12,6 +12,7 @@ use session::variables::{Globals, VARIABLES, Val, find};
 use session::{Server, Sessions, Settings};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -202,7 +203,8 @@ pub fn open_engine(
     Ok((engine, binlog))
 }
 
-/// The last steps: the binary log and the engine are whole on disk. An error says what the next start will have to do.
+/// The last steps: the binary log and the engine are whole on disk. An error says what the next start will have to do. A full disk is
+/// none: what had no room there is in the log, or is a counter, of which the log has a higher value.
 pub fn close(
     server: &Server,
     engine: &Engine,
@@ -212,12 +214,18 @@ pub fn close(
     if let Some(binlog) = binlog {
         binlog.close();
     }
-    let stored = server.close().map_err(|e| format!("the dictionary's counters are not stored: {e}"));
-    let closed =
-        engine.close().map_err(|e| format!("the last checkpoint: {e}; the next start recovers from the one before"));
-    for failed in [&stored, &closed].into_iter().filter_map(|outcome| outcome.as_ref().err()) {
-        log.write(Level::Error, 0, &format!("Shutdown is not complete: {failed}"));
-    }
+    let tell = |text: String, is_full: bool| {
+        let level = if is_full { Level::Warning } else { Level::Error };
+        log.write(level, 0, &format!("Shutdown is not complete: {text}"));
+        if is_full { Ok(()) } else { Err(text) }
+    };
+    let stored = server.close().or_else(|e| {
+        tell(format!("the dictionary's counters are not stored: {e}"), e.code == types::codes::ER_RECORD_FILE_FULL)
+    });
+    let closed = engine.close().or_else(|e| {
+        let text = format!("the last checkpoint: {e}; the next start recovers from the one before");
+        tell(text, matches!(e, engine::Error::DiskFull))
+    });
     stored.and(closed)
 }
 
@@ -298,10 +306,18 @@ fn name_query_logs(globals: &mut Globals, datadir: &Path) {
 struct PidFile(PathBuf);
 
 impl PidFile {
-    fn write(path: &Path) -> Result<PidFile, String> {
-        std::fs::write(path, format!("{}\n", std::process::id()))
-            .map_err(|e| format!("option 'pid-file': cannot write '{}': {e}", path.display()))?;
-        Ok(PidFile(path.to_path_buf()))
+    /// `None`: the disk has no room for it. The server starts all the same: whoever is to make room must get in.
+    fn write(path: &Path, log: &ErrorLog) -> Result<Option<PidFile>, String> {
+        match std::fs::write(path, format!("{}\n", std::process::id())) {
+            Ok(()) => Ok(Some(PidFile(path.to_path_buf()))),
+            Err(e) if e.kind() == ErrorKind::StorageFull => {
+                // An empty one, or half a number, would say what is not so.
+                let _ = std::fs::remove_file(path);
+                log.write(Level::Warning, 0, &format!("There is no pid file '{}': {e}", path.display()));
+                Ok(None)
+            }
+            Err(e) => Err(format!("option 'pid-file': cannot write '{}': {e}", path.display())),
+        }
     }
 }
 
@@ -335,7 +351,7 @@ fn run(globals: &Globals, server: &Arc<Server>, signals: &mut Signals, log: &Arc
             listener.set_max_connections(uint(globals, "max_connections") as usize);
         }
     }));
-    let _pid_file = PidFile::write(Path::new(text(globals, "pid_file")))?;
+    let _pid_file = PidFile::write(Path::new(text(globals, "pid_file")), log)?;
     let mut how = Vec::new();
     if let Some(address) = config.administrative {
         log.write(

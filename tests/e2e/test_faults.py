@@ -2,11 +2,12 @@
 
 import os
 import pathlib
+import time
 
 import harness
 import pymysql
 import pytest
-from harness import rows, run, value
+from harness import code_of, rows, run, value, wait_until
 
 MIB = 1024 * 1024
 
@@ -37,6 +38,70 @@ def test_disk_full(start, small_disk, clearway_only):
     server.assert_sound()
     server.start()
     assert [i for (i,) in rows(server.connect(), "SELECT id FROM d.t ORDER BY id")] == [*stored, 5000]
+
+
+def fill_until_refused(connection, table, size=3000):
+    """Inserts rows, fewer and fewer at a time."""
+    run("SET cte_max_recursion_depth = 100000", on=connection)
+    for count in (1000, 100, 10, 1):
+        numbers = f"WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count})"
+        with pytest.raises(pymysql.MySQLError) as raised:
+            for _ in range(100_000):
+                run(f"INSERT INTO {table} (pad) {numbers} SELECT REPEAT('f', {size}) FROM n", on=connection)
+        assert raised.value.args[0] == 1114, raised.value
+
+
+def fill_to_the_last_block(place):
+    with open(place / "rest", "wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(bytes(4096))
+        except OSError:
+            pass
+
+
+@pytest.mark.parametrize("small_disk", ["120m"], indirect=True)
+@pytest.mark.parametrize("log", ["--skip-log-bin", "--log-bin"])
+def test_a_full_disk_keeps_nobody_out(start, small_disk, clearway_only, log):
+    """Who is to make room on it can stop the server, start it and drop what is too much."""
+    data = small_disk / "data"
+    server = start("--innodb_buffer_pool_size=16M", "--innodb_redo_log_capacity=16M", log, f"--socket={small_disk}/s", datadir=data)
+    connection = server.connect()
+    run("CREATE DATABASE d", "CREATE TABLE d.t (id INT AUTO_INCREMENT PRIMARY KEY, pad VARCHAR(3000))", on=connection)
+    fill_until_refused(connection, "d.t")
+    count = value(connection, "SELECT COUNT(*) FROM d.t")
+    assert server.stop() == 0
+    fill_to_the_last_block(small_disk)
+    server.start()
+    assert not list(data.glob("*.pid")), "no empty one"
+    connection = server.connect()
+    assert value(connection, "SELECT COUNT(*) FROM d.t") == count
+    run("DROP TABLE d.t", on=connection)
+    run("CREATE TABLE d.t (id INT)", on=connection)
+    wait_until(lambda: code_of(connection, "INSERT INTO d.t VALUES (1)") == 0, 20, "what was dropped is room")
+    assert server.stop() == 0
+
+
+@pytest.mark.parametrize("small_disk", ["24m"], indirect=True)
+def test_a_full_disk_of_the_binary_log_alone(start, small_disk, clearway_only):
+    """Whoever writes is told, none waits for long, and the server ends soon."""
+    server = start("--innodb_redo_log_capacity=16M", f"--log-bin={small_disk}/binlog", "--max-binlog-size=8M")
+    connection = server.connect()
+    run("CREATE DATABASE d", "CREATE TABLE d.t (id INT AUTO_INCREMENT PRIMARY KEY, pad VARCHAR(3000))", on=connection)
+    began = time.monotonic()
+    fill_until_refused(connection, "d.t")
+    for statement in ("INSERT INTO d.t (pad) VALUES ('x')", "UPDATE d.t SET pad = 'x' LIMIT 1", "DELETE FROM d.t LIMIT 1"):
+        with pytest.raises(pymysql.MySQLError) as raised:
+            run(statement, on=connection)
+        assert raised.value.args[0] == 1114, (statement, raised.value)
+    assert time.monotonic() - began < 60
+    count = value(connection, "SELECT COUNT(*) FROM d.t")
+    assert server.stop(20) == 0
+    server.start()
+    connection = server.connect()
+    assert value(connection, "SELECT COUNT(*) FROM d.t") == count
+    run("PURGE BINARY LOGS TO 'binlog.000002'", on=connection)
+    wait_until(lambda: code_of(connection, "INSERT INTO d.t (pad) VALUES ('x')") == 0, 20, "there is room again")
 
 
 def data_files(server):

@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -120,11 +120,20 @@ impl SocketFile {
                 Ok(mut file) => {
                     // From here on the lock is ours, and dropping `claimed` removes it.
                     let claimed = SocketFile { path: path.to_path_buf(), lock, is_gone: AtomicBool::new(false) };
-                    writeln!(file, "{}", std::process::id())?;
+                    match writeln!(file, "{}", std::process::id()) {
+                        // A full disk keeps nobody out who is to make room there. See `names_nobody` on a lock without a number.
+                        Err(e) if e.kind() == io::ErrorKind::StorageFull => file.set_len(0)?,
+                        written => written?,
+                    }
                     claimed.remove_stale_socket()?;
                     return Ok(claimed);
                 }
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
+                    if names_nobody(&lock)? && UnixStream::connect(path).is_ok() {
+                        let text =
+                            "another server, whose lock file has no room for its pid, is using the unix socket file";
+                        return Err(io::Error::new(io::ErrorKind::AddrInUse, text));
+                    }
                     if let Some(pid) = living_owner(&lock)? {
                         let text = format!("another process with pid {pid} is using the unix socket file");
                         return Err(io::Error::new(io::ErrorKind::AddrInUse, text));
@@ -168,6 +177,15 @@ impl Drop for SocketFile {
     }
 }
 
+/// Is the lock file there and empty? Then its server found no room in it, or a crash came between making and writing it.
+fn names_nobody(lock: &Path) -> io::Result<bool> {
+    match fs::metadata(lock) {
+        Ok(metadata) => Ok(metadata.len() == 0),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(e) => Err(e),
+    }
+}
+
 /// The process that a lock file names, if it lives. This very process counts as living: it has the path in use.
 fn living_owner(lock: &Path) -> io::Result<Option<i32>> {
     let text = match fs::read_to_string(lock) {
@@ -176,7 +194,7 @@ fn living_owner(lock: &Path) -> io::Result<Option<i32>> {
         Err(e) => return Err(e),
     };
     let Some(pid) = text.trim().parse().ok().filter(|pid| *pid > 0) else {
-        return Ok(None); // A crash came between making the file and writing it.
+        return Ok(None); // See `names_nobody`.
     };
     let Some(process) = rustix::process::Pid::from_raw(pid) else { return Ok(None) };
     match rustix::process::test_kill_process(process) {
@@ -236,6 +254,15 @@ mod tests {
         let mut child = std::process::Command::new("true").spawn().unwrap();
         child.wait().unwrap();
         fs::write(directory.join("s.sock.lock"), format!("{}\n", child.id())).unwrap();
+        drop(Door::unix(&path, 5, PATIENCE).unwrap());
+
+        // A full disk has a lock without a number: then the socket says whether somebody lives.
+        let door = Door::unix(&path, 5, PATIENCE).unwrap();
+        fs::write(directory.join("s.sock.lock"), "").unwrap();
+        assert_eq!(Door::unix(&path, 5, PATIENCE).unwrap_err().kind(), io::ErrorKind::AddrInUse);
+        drop(door);
+        drop(UnixListener::bind(&path).unwrap());
+        fs::write(directory.join("s.sock.lock"), "").unwrap();
         drop(Door::unix(&path, 5, PATIENCE).unwrap());
 
         fs::write(&path, "precious").unwrap();
