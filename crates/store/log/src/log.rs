@@ -346,6 +346,11 @@ impl Log {
         Ok(())
     }
 
+    /// Has a rollback had to use its reserve, which is not whole again? Then it does without all that is not needed.
+    pub fn is_short(&self) -> bool {
+        self.core.segments.is_short()
+    }
+
     /// What a server that has ended kept for its open transactions, for who undoes them.
     pub fn found_reserve(&self) -> Owed {
         let bytes = self.core.segments.reserve_bytes();
@@ -665,6 +670,10 @@ impl Core {
     fn grant_room(&self, lane: &Lane, bytes: usize, room: Room) -> Result<()> {
         self.flusher.check()?;
         let usual = room == Room::Usual;
+        if usual && self.segments.is_short() {
+            // What a rollback has made of its reserve is not for others.
+            self.keep_reserve()?;
+        }
         let ahead = if usual { ROOM_AHEAD.min(self.ring.bytes() / 64) } else { 0 };
         let granted = bytes as u64 + ahead;
         let bytes = group_bytes(granted as usize + cipher::NONCE_BYTES);

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use io::{AlignedBuf, Directory, ErrorKind, File, OpenOptions};
-use sync::shim::atomic::{AtomicU64, Ordering};
+use sync::shim::atomic::{AtomicBool, AtomicU64, Ordering};
 use sync::{Mutex, Rank};
 
 use crate::format::{BLOCK, FIRST_LSN, SEGMENT_HEADER, SegmentHeader, block_floor};
@@ -95,6 +95,8 @@ pub struct Segments {
     state: Mutex<State>,
     /// First LSN without a segment. W: under `growing`. R: `ensure_room`, leaders.
     allocated: AtomicU64,
+    /// Segments were made of the reserve since it was last as large as it is to be. W: under `growing`. R: `ensure_room`, rollbacks.
+    short: AtomicBool,
 }
 
 struct State {
@@ -172,6 +174,7 @@ impl Segments {
             growing: Mutex::new(Rank::LogFile, ()),
             state: Mutex::new(Rank::LogFile, state),
             allocated: AtomicU64::new(end),
+            short: AtomicBool::new(false),
         };
         Ok((segments, stretch))
     }
@@ -270,9 +273,17 @@ impl Segments {
                 let surplus = self.state.lock_same_rank().reserve.pop().expect("there are more than none");
                 self.directory.remove(&reserve_name(surplus))?;
             } else {
+                // Relaxed: under the mutex of all who store it.
+                self.short.store(false, Ordering::Relaxed);
                 return Ok(());
             }
         }
+    }
+
+    /// Is there less in the reserve than there should be? Then what is left of the log's files is for rollbacks.
+    pub fn is_short(&self) -> bool {
+        // Relaxed: who reads it too late has taken little: see `ROOM_AHEAD`.
+        self.short.load(Ordering::Relaxed)
     }
 
     /// What the reserve has room for.
@@ -299,7 +310,11 @@ impl Segments {
             publish(&self.directory, &file, &name, header)
         });
         match made {
-            Ok(()) => Ok(true),
+            Ok(()) => {
+                // Relaxed: as in `keep_reserve`.
+                self.short.store(true, Ordering::Relaxed);
+                Ok(true)
+            }
             Err(error) => {
                 self.state.lock_same_rank().reserve.push(number);
                 Err(error)

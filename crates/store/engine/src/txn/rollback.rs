@@ -221,7 +221,7 @@ impl Core {
             mtr.commit(&self.log, &mut [&mut leaf, &mut undo_page]);
             drop((leaf, undo_page));
             overflow::free_all(store, tree, &chains)?;
-            if underfull {
+            if underfull && !self.log.is_short() {
                 // It only tidies up, and what is kept for rollbacks is not for that.
                 match store.merge(tree, record.key, 0) {
                     Err(Error::DiskFull) => {}
