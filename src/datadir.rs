@@ -164,7 +164,8 @@ fn drop_data(path: &Path, clone: &Path) -> std::io::Result<()> {
             ["index", "state"].contains(&rest) || !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit())
         });
         let of_data =
-            [engine::DATA_FILE, engine::DOUBLEWRITE_FILE, cipher::FILE_NAME, CLONED_FILE].contains(&name.as_str());
+            [engine::DATA_FILE, engine::DOUBLEWRITE_FILE, cipher::FILE_NAME, binlog::files::EXECUTED_FILE, CLONED_FILE];
+        let of_data = of_data.contains(&name.as_str());
         if of_data || of_binlog || name.contains("-relay-bin") {
             std::fs::remove_file(entry.path())?;
         } else if name == engine::LOG_DIRECTORY {

@@ -418,6 +418,7 @@ fn binlog_config(globals: &mut Globals, name: &str, datadir: &DataDir) -> Result
     let server_uuid = types::gtid::Uuid::parse(&datadir.uuid).ok_or("the server's UUID is none")?;
     Ok(binlog::Config {
         directory,
+        data: datadir.path.clone(),
         base: base.to_string(),
         server_uuid,
         server_id: uint(globals, "server_id") as u32,

@@ -439,3 +439,58 @@ def test_tags_tell_numbers_apart(start):
     assert code_of(source.connect(user="u"), "SET gtid_next = 'AUTOMATIC:q'") == 6038
     run("GRANT TRANSACTION_GTID_TAG ON *.* TO u", on=connection)
     assert code_of(source.connect(user="u"), "SET gtid_next = 'AUTOMATIC:q'") == 0
+
+
+def test_numbers_executed_are_known_without_the_files(start):
+    """MySQL has them in a table, and begins new files behind them."""
+    server = start(*GTIDS)
+    connection = prepare(server)
+    own = value(connection, "SELECT @@server_uuid")
+    run("INSERT INTO d.t VALUES (1)", "INSERT INTO d.t VALUES (2)", on=connection)
+
+    def move(name, to):
+        to.mkdir()
+        for path in server.datadir.glob(f"{name}.*"):
+            path.rename(to / path.name)
+
+    def sets(connection):
+        found = rows(connection, "SELECT @@gtid_executed, @@gtid_purged")[0]
+        return [text.replace(own, "OWN") for text in found]
+
+    server.stop()
+    move("binlog", server.datadir / "before")
+    server.start()
+    connection = server.connect()
+    assert sets(connection) == ["OWN:1-2", "OWN:1-2"]
+    run("INSERT INTO d.t VALUES (3)", on=connection)
+    assert sets(connection) == ["OWN:1-3", "OWN:1-2"]
+    assert [row[0] for row in rows(connection, "SHOW BINARY LOGS")] == ["binlog.000001"]
+    # What the files of a server that was killed did not have on disk is in the new ones.
+    server.kill()
+    move("binlog", server.datadir / "killed")
+    server.start()
+    connection = server.connect()
+    assert sets(connection)[0] == "OWN:1-3"
+    run("INSERT INTO d.t VALUES (4)", on=connection)
+    assert sets(connection)[0] == "OWN:1-4"
+    # Files of another name go on behind them, too; then the first ones are no longer all that there was.
+    server.stop()
+    server.options.append("--log-bin=other")
+    server.start()
+    connection = server.connect()
+    assert sets(connection) == ["OWN:1-4", "OWN:1-4"]
+    run("INSERT INTO d.t VALUES (5)", on=connection)
+    server.stop()
+    server.options.pop()
+    with pytest.raises(AssertionError, match="'binlog.state' is older than the data"):
+        server.start(seconds=20)
+    move("binlog", server.datadir / "first")
+    server.start()
+    connection = server.connect()
+    assert sets(connection) == ["OWN:1-5", "OWN:1-5"]
+    # RESET forgets them for good.
+    run("RESET BINARY LOGS AND GTIDS", "INSERT INTO d.t VALUES (6)", on=connection)
+    server.kill()
+    move("binlog", server.datadir / "reset")
+    server.start()
+    assert sets(server.connect())[0] == "OWN:1"

@@ -4,6 +4,7 @@
 //!   binlog.000001, ...   the files
 //!   binlog.index         their names, one a line, in order; replaced as a whole
 //!   binlog.state         up to where they are complete and on disk, and where in the engine's log that is; replaced as a whole
+//!   executed-gtids       the state once more, beside the data: which numbers are executed is known without the files, too
 //! ```
 //! What the files have beyond the state is not trusted: a start cuts it off, and writes it again from the log, byte for byte.
 
@@ -49,6 +50,9 @@ pub struct State {
 }
 
 const FIRST_LINE: &str = "clearway binlog 1";
+
+/// The state beside the data. The files may be moved away or get another name, and no number of a transaction may be given twice for that.
+pub const EXECUTED_FILE: &str = "executed-gtids";
 
 impl State {
     pub(crate) fn print(&self) -> String {
@@ -252,30 +256,68 @@ impl Files {
         state.map(Some).ok_or_else(|| Error::Corrupt(format!("'{}' is damaged", self.state_name())))
     }
 
-    pub fn save_state(&self, state: &State) -> Result<()> {
-        self.replace(&self.state_name(), &state.print())
+    /// The state to go on from. Without files it is that beside the data: new ones begin behind it, and what it says is executed is in
+    /// none. `None`: there was never a binary log.
+    ///
+    /// Errors: [`Error::Corrupt`], when the data have gone on without these files.
+    pub(crate) fn state_or_executed(&self, data: &Path) -> Result<Option<State>> {
+        let executed = read_executed(data)?;
+        match (self.load_state()?, executed) {
+            (Some(state), Some(executed)) if state.position < executed.position => Err(Error::Corrupt(format!(
+                "'{}' is older than the data: transactions have been written to other files since; to begin anew, move \
+                 the files, '{}' and '{}' elsewhere",
+                self.state_name(),
+                self.index_name(),
+                self.state_name()
+            ))),
+            (None, Some(executed)) => {
+                let purged = executed.executed.clone();
+                Ok(Some(State { file: 0, offset: 0, sequence: 0, recent: VecDeque::new(), purged, ..executed }))
+            }
+            (state, _) => Ok(state),
+        }
+    }
+
+    /// The state of the files, and then that beside the data, which is never ahead of it.
+    pub fn save_state(&self, state: &State, data: &Path) -> Result<()> {
+        self.replace(&self.state_name(), &state.print())?;
+        replace(&Directory::open_or_create(data)?, EXECUTED_FILE, &state.print())
     }
 
     fn read_text(&self, name: &str) -> Result<Option<String>> {
-        if !self.directory.contains(name)? {
-            return Ok(None);
-        }
-        let file = self.directory.open_file(name, OpenOptions::READ)?;
-        let mut bytes = vec![0; file.len()? as usize];
-        file.read_at(&mut bytes, 0)?;
-        let text = String::from_utf8(bytes);
-        text.map(Some).map_err(|_| Error::Corrupt(format!("'{name}' is no text")))
+        read_text(&self.directory, name)
     }
 
-    /// Gives a file another text: whole and durable, or as it was.
     fn replace(&self, name: &str, text: &str) -> Result<()> {
-        let fresh = format!("{name}.new");
-        let options = OpenOptions { truncate: true, ..OpenOptions::CREATE };
-        let file = self.directory.open_file(&fresh, options)?;
-        file.write_at(text.as_bytes(), 0)?;
-        file.sync_data()?;
-        Ok(self.directory.rename(&fresh, name)?)
+        replace(&self.directory, name, text)
     }
+}
+
+/// The state beside the data.
+fn read_executed(data: &Path) -> Result<Option<State>> {
+    let Some(text) = read_text(&Directory::open_or_create(data)?, EXECUTED_FILE)? else { return Ok(None) };
+    State::parse(&text).map(Some).ok_or_else(|| Error::Corrupt(format!("'{EXECUTED_FILE}' is damaged")))
+}
+
+fn read_text(directory: &Directory, name: &str) -> Result<Option<String>> {
+    if !directory.contains(name)? {
+        return Ok(None);
+    }
+    let file = directory.open_file(name, OpenOptions::READ)?;
+    let mut bytes = vec![0; file.len()? as usize];
+    file.read_at(&mut bytes, 0)?;
+    let text = String::from_utf8(bytes);
+    text.map(Some).map_err(|_| Error::Corrupt(format!("'{name}' is no text")))
+}
+
+/// Gives a file another text: whole and durable, or as it was.
+fn replace(directory: &Directory, name: &str, text: &str) -> Result<()> {
+    let fresh = format!("{name}.new");
+    let options = OpenOptions { truncate: true, ..OpenOptions::CREATE };
+    let file = directory.open_file(&fresh, options)?;
+    file.write_at(text.as_bytes(), 0)?;
+    file.sync_data()?;
+    Ok(directory.rename(&fresh, name)?)
 }
 
 /// What stands at the front of a file.

@@ -35,7 +35,7 @@ mod output;
 mod requests;
 mod rotation;
 
-/// This part of the log's capacity, or so long, may go by between two settlements: each is four flushes, and the log keeps what is
+/// This part of the log's capacity, or so long, may go by between two settlements: each is six flushes, and the log keeps what is
 /// not settled.
 const SETTLE_PART: u64 = 4;
 const SETTLE_TIME: Duration = Duration::from_secs(5);
@@ -52,6 +52,8 @@ const RECENT_MAX: usize = 256;
 #[derive(Clone, Debug)]
 pub struct Config {
     pub directory: PathBuf,
+    /// Where the engine's files are.
+    pub data: PathBuf,
     /// The name before the number: `binlog`.
     pub base: String,
     pub server_uuid: Uuid,
@@ -201,7 +203,7 @@ pub type Tell = Arc<dyn Fn(News, &str) + Send + Sync>;
 impl Binlog {
     /// From where on the engine has to keep its log, to be asked before it is opened; `None`: there is no binary log yet.
     pub fn needed(config: &Config) -> Result<Option<Lsn>> {
-        let state = Files::open(&config.directory, &config.base, None)?.load_state()?;
+        let state = Files::open(&config.directory, &config.base, None)?.state_or_executed(&config.data)?;
         Ok(state.map(|state| state.needed))
     }
 
@@ -253,7 +255,8 @@ impl Binlog {
 
     /// For a server without a binary log: completes the files of one that it had, and lets go of the log.
     pub fn complete(engine: &Arc<Engine>, config: &Config, settings: Settings) -> Result<()> {
-        let Some(state) = Files::open(&config.directory, &config.base, None)?.load_state()? else { return Ok(()) };
+        let files = Files::open(&config.directory, &config.base, None)?;
+        let Some(state) = files.state_or_executed(&config.data)? else { return Ok(()) };
         if !state.closed {
             let mut writer = Writer::open(engine, config, settings)?;
             writer.catch_up()?;
@@ -595,8 +598,10 @@ impl Writer {
         let keys = Arc::new(keys);
         let mut files = Files::open(&config.directory, &config.base, Some(Arc::clone(&keys)))?;
         let found = files.found()?;
-        let state = match files.load_state()? {
-            None if !found.is_empty() => return Err(files.without_state(&found)),
+        let state = match files.state_or_executed(&config.data)? {
+            state if !found.is_empty() && state.as_ref().is_none_or(|state| state.file == 0) => {
+                return Err(files.without_state(&found));
+            }
             None => State { needed: engine.events_end(), position: engine.events_end(), ..State::default() },
             Some(state) if engine.has_log_from(state.needed) => state,
             // Between then and now there was a server without a binary log.
@@ -624,6 +629,9 @@ impl Writer {
                 files.list(kept)?;
             }
             files.remove(beyond.into_iter())?;
+        } else if !files.numbers().is_empty() {
+            // None of those that it lists is there.
+            files.list(Vec::new())?;
         }
         let mut writer = Writer {
             engine: Arc::clone(engine),
@@ -974,7 +982,7 @@ impl Writer {
             None => self.stream.needed(),
         };
         self.state.history_max = self.settings.history_max;
-        self.files.save_state(&self.state)?;
+        self.files.save_state(&self.state, &self.config.data)?;
         self.history.begin(self.state.sequence, self.state.history_max as usize);
         self.engine.retain_events(Some(self.state.needed))?;
         self.settled = self.state.position;

@@ -34,6 +34,7 @@ impl Drop for Scratch {
 
 fn config(directory: &Path) -> Config {
     Config {
+        data: directory.to_path_buf(),
         directory: directory.into(),
         base: "binlog".into(),
         server_uuid: Uuid([7; 16]),
