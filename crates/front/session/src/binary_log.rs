@@ -193,7 +193,7 @@ impl State {
     fn query<'q>(&'q self, database: &'q str, defines: bool) -> Query<'q> {
         let off = |id, flag| if self.vars.bool(id) { 0 } else { flag };
         Query {
-            thread_id: self.id,
+            thread_id: self.pseudo_thread_id as u32,
             database,
             sql_mode: self.sql_mode.0,
             flags: off(FOREIGN_KEY_CHECKS, event::NO_FOREIGN_KEY_CHECKS) | off(UNIQUE_CHECKS, event::NO_UNIQUE_CHECKS),

@@ -145,6 +145,7 @@ impl Session {
             return if rows.table_id == 0xFF_FFFF { Ok(()) } else { Err(damaged("rows of no table")) };
         };
         self.check_writable()?;
+        self.transaction.changes_shared = true;
         self.begin_readable(0, false)?;
         said.targets.apply(self, table, &rows, header.timestamp)
     }

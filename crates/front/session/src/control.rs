@@ -38,6 +38,8 @@ pub(crate) struct TransactionState {
     pub savepoints: Vec<(String, Savepoint, u64)>,
     /// The statement at hand may change rows.
     pub writes: bool,
+    /// One has changed rows of tables that are not the session's own: `read_only` is about those.
+    pub changes_shared: bool,
     /// SET TRANSACTION: for the next transaction alone.
     pub next_isolation: Option<Isolation>,
     pub next_read_only: Option<bool>,
@@ -178,7 +180,9 @@ impl Session {
             }
             return self.tx.commit().map_err(catalog::error::engine);
         }
-        self.check_read_only()?;
+        if self.transaction.changes_shared {
+            self.check_read_only()?;
+        }
         match xa {
             Some(id) => _ = self.state.log_xa(&mut self.tx, id, true)?,
             None => self.state.log_commit(&mut self.tx, LoggedAs::Rows)?,
@@ -289,7 +293,7 @@ impl Session {
             transaction.savepoints.clear();
         }
         transaction.read_only = false;
-        transaction.kept = false;
+        (transaction.kept, transaction.changes_shared) = (false, false);
         if self.tracking.follows_transactions() {
             self.tracking.end(transaction, was_explicit);
         }

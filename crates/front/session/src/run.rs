@@ -664,8 +664,10 @@ impl Session {
         self.transaction.writes = planned.changes;
         if planned.changes {
             self.check_access_mode()?;
-            if planned.prepared.writes() || planned.prepared.writes_within() {
+            let writes = planned.prepared.writes() || planned.prepared.writes_within();
+            if writes && planned.prepared.tables().iter().any(TableUse::changes_shared) {
                 self.check_read_only()?;
+                self.transaction.changes_shared = true;
             }
         }
         if planned.is_query {

@@ -372,6 +372,10 @@ impl expr::Env for State {
         self.id.into()
     }
 
+    fn pseudo_thread_id(&self) -> u64 {
+        self.pseudo_thread_id
+    }
+
     fn user(&self) -> &str {
         &self.user
     }

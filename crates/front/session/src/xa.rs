@@ -265,7 +265,9 @@ impl Session {
         self.pins.begin_commit(Waiting { timeout, tx: &mut self.tx })?;
         let mut logged = false;
         let changes = if self.tx.has_writes() {
-            self.check_read_only()?;
+            if self.transaction.changes_shared {
+                self.check_read_only()?;
+            }
             logged = self.state.log_xa(&mut self.tx, id, false)?;
             let mut beside = self.position_beside()?;
             let prepared = self.tx.prepare(&label(id, logged), beside.as_mut());

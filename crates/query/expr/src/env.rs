@@ -9,6 +9,10 @@ pub trait Env {
     /// The current schema, if any.
     fn database(&self) -> Option<&str>;
     fn connection_id(&self) -> u64;
+    /// What CONNECTION_ID() answers: another session's for one that repeats its statements.
+    fn pseudo_thread_id(&self) -> u64 {
+        self.connection_id()
+    }
     /// `user@host` that the client gave, and the account that matched.
     fn user(&self) -> &str;
     fn current_user(&self) -> &str;

@@ -75,6 +75,11 @@ impl TableUse {
         self.insert || self.update || self.delete || self.for_update || self.carried
     }
 
+    /// Do rows change in it that others see?
+    pub fn changes_shared(&self) -> bool {
+        !self.temporary && (self.insert || self.update || self.delete || self.carried)
+    }
+
     /// Does the statement itself use it?
     pub fn is_own(&self) -> bool {
         self.read || self.insert || self.update || self.delete || self.lock || self.joined || !self.by_routine

@@ -24,7 +24,7 @@ pub static FUNCTIONS: &[Function] = &[
     f("session_user", 0, 0, Rule::Server(288), |a| Ok(bytes(a.run.session().user().as_bytes().to_vec()))),
     f("system_user", 0, 0, Rule::Server(288), |a| Ok(bytes(a.run.session().user().as_bytes().to_vec()))),
     f("current_user", 0, 0, Rule::Server(288), |a| Ok(bytes(a.run.session().current_user().as_bytes().to_vec()))),
-    f("connection_id", 0, 0, Rule::UInt(21), |a| Ok(Value::UInt(a.run.session().connection_id()))),
+    f("connection_id", 0, 0, Rule::UInt(21), |a| Ok(Value::UInt(a.run.session().pseudo_thread_id()))),
     volatile(f("last_insert_id", 0, 1, Rule::UInt(21), last_insert_id)),
     f("row_count", 0, 0, Rule::Int(21), |a| Ok(Value::Int(a.run.session().row_count()))),
     f("found_rows", 0, 0, Rule::Int(21), |a| Ok(Value::Int(a.run.session().found_rows() as i64))),
