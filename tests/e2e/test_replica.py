@@ -736,3 +736,70 @@ def test_a_mariadb_source(start, image):
         assert value(here, "SELECT j->'$.a' FROM d.doc") == "1"
     finally:
         source.remove()
+
+
+def test_filters_ask_for_all_that_a_statement_defines(start):
+    source, replica = pair(start)
+    there, here = source.connect(), replica.connect()
+    follow(here, source)
+    run("CREATE DATABASE d1", "CREATE DATABASE d2", "CREATE TABLE d1.a (i INT)", "CREATE TABLE d1.z (i INT)", "CREATE TABLE d1.more (i INT)",
+        "CREATE TABLE d2.b (i INT)", "CREATE VIEW d2.v AS SELECT 1 AS n", "USE d2", "CREATE TRIGGER old BEFORE INSERT ON b FOR EACH ROW SET @a = 1",
+        "CREATE USER u", "CREATE PROCEDURE d2.p() SELECT 1", on=there)
+    catch_up(here, there)
+    run("STOP REPLICA", "CHANGE REPLICATION FILTER REPLICATE_WILD_IGNORE_TABLE=('d2.%')", "START REPLICA", on=here)
+    run("ALTER VIEW d2.v AS SELECT 2 AS n", "CREATE OR REPLACE VIEW d2.v AS SELECT 3 AS n", "CREATE VIEW d2.w AS SELECT 1 AS n",
+        "CREATE TRIGGER d2.fresh BEFORE INSERT ON d2.b FOR EACH ROW SET @a = 1", "DROP TRIGGER d2.fresh", "DROP TRIGGER d2.old",
+        "USE d1", "CREATE TRIGGER fresh BEFORE INSERT ON a FOR EACH ROW SET @a = 1",
+        "GRANT SELECT ON d2.b TO u", "GRANT EXECUTE ON PROCEDURE d2.p TO u", "GRANT SELECT ON d1.a TO u",
+        "RENAME TABLE d1.z TO d2.z", "DROP TABLE d2.b, d1.more", "DROP VIEW d2.v, d2.w", "ALTER DATABASE d2 CHARACTER SET latin1",
+        "DROP DATABASE d2", "CREATE DATABASE d2", on=there)
+    catch_up(here, there)
+    names = lambda schema: [name for name, in rows(here, f"SHOW TABLES FROM {schema}")]
+    assert (names("d1"), names("d2"), value(here, "SELECT n FROM d2.v")) == (["a", "more", "z"], ["b", "v"], 1)
+    assert rows(here, "SELECT trigger_name FROM information_schema.triggers ORDER BY 1") == (("fresh",), ("old",))
+    assert [text for text, in rows(here, "SHOW GRANTS FOR u")][1:] == ["GRANT SELECT ON `d1`.`a` TO `u`@`%`"]
+    assert "utf8mb4" in rows(here, "SHOW CREATE DATABASE d2")[0][1]
+    run("STOP REPLICA", "CHANGE REPLICATION FILTER REPLICATE_WILD_IGNORE_TABLE=(), REPLICATE_WILD_DO_TABLE=('d1.%')", "START REPLICA", on=here)
+    run("CREATE DATABASE d3", "CREATE DATABASE d1x", "DROP DATABASE d2", "CREATE VIEW d1.v AS SELECT 1 AS n", "CREATE VIEW d1x.v AS SELECT 1 AS n",
+        "DROP DATABASE d1", on=there)
+    catch_up(here, there)
+    assert [name for name, in rows(here, "SHOW DATABASES LIKE 'd_%'")] == ["d2"]
+
+
+def test_statements_of_another_server_run_as_they_did_there(start):
+    """Filters by the tables that they change; a default database that is not here; CONNECTION_ID()."""
+    if not shutil.which("mariadbd"):
+        pytest.skip("MariaDB's server is not installed")
+    replica = start("--log-bin", "--server-id=2")
+    source = Server("mariadb", "--server-id=1", "--log-bin=binlog", "--binlog-format=STATEMENT")
+    try:
+        source.start()
+        there, here = source.connect(), replica.connect()
+        run("CREATE USER repl IDENTIFIED BY 'secret'", "GRANT REPLICATION SLAVE ON *.* TO repl", "RESET MASTER",
+            *(f"CREATE DATABASE {name}" for name in ("d1", "d2")), "CREATE TABLE d1.src (i INT PRIMARY KEY, k INT)",
+            "CREATE TABLE d1.a (i BIGINT PRIMARY KEY, k INT)", "CREATE TABLE d2.b (i INT PRIMARY KEY, k INT)",
+            "INSERT INTO d1.src VALUES (1, 1), (2, 2)", "INSERT INTO d1.a VALUES (1, 1), (2, 2)", "INSERT INTO d2.b VALUES (1, 1), (2, 2)",
+            "CREATE PROCEDURE d1.pr() INSERT INTO d2.b VALUES (77, 7)", on=there)
+        run(f"CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT={source.port}, SOURCE_USER='repl', SOURCE_PASSWORD='secret', "
+            "SOURCE_LOG_FILE='binlog.000001', SOURCE_LOG_POS=4", "START REPLICA", on=here)
+        catch_up(here, there, "SHOW MASTER STATUS")
+        run("STOP REPLICA", "CHANGE REPLICATION FILTER REPLICATE_WILD_IGNORE_TABLE=('d2.%')", "START REPLICA", on=here)
+        run("USE d1", "INSERT INTO d2.b VALUES (10, 1)", "REPLACE INTO d2.b VALUES (1, 9)", "INSERT INTO d2.b SELECT i + 100, k FROM src",
+            "INSERT IGNORE INTO d2.b VALUES (1, 5)", "INSERT INTO d2.b VALUES (1, 5) ON DUPLICATE KEY UPDATE k = 6",
+            "UPDATE d2.b, src SET d2.b.k = 44 WHERE d2.b.i = src.i", "UPDATE d2.b SET k = 3", "DELETE d2.b FROM d2.b, src WHERE d2.b.i = 2",
+            "DELETE x FROM d2.b AS x, src WHERE x.i = 1", "CALL pr()", "DELETE FROM d2.b",
+            # The first table that a rule names decides.
+            "UPDATE d2.b RIGHT JOIN a ON a.i = d2.b.i SET a.k = 45", "INSERT INTO d2.b VALUES (1, 1)",
+            "UPDATE a JOIN d2.b ON a.i = d2.b.i SET a.k = 46, d2.b.k = 46",
+            "DELETE a FROM d2.b, a WHERE a.i = 2", "INSERT INTO a VALUES (CONNECTION_ID(), 3)", on=there)
+        catch_up(here, there, "SHOW MASTER STATUS")
+        assert rows(here, "SELECT * FROM d2.b") == ((1, 1), (2, 2))
+        assert rows(here, "SELECT * FROM d1.a") == ((1, 45), (there.thread_id(), 3))
+        run("SET sql_log_bin = 0", "CREATE DATABASE away", "SET sql_log_bin = 1", "USE away", "DROP TABLE IF EXISTS m", "DROP VIEW IF EXISTS v",
+            "INSERT INTO d1.a VALUES (9, 9)", on=there)
+        catch_up(here, there, "SHOW MASTER STATUS")
+        assert value(here, "SELECT k FROM d1.a WHERE i = 9") == 9
+        run("CREATE TABLE made (a INT)", on=there)
+        wait_until(lambda: status(here)["Last_SQL_Errno"] == 1049, SECONDS, "there is no such database")
+    finally:
+        source.remove()

@@ -136,28 +136,52 @@ impl Filters {
         !self.by(1, self.ignore_db.iter().any(|d| d == database))
     }
 
+    /// The same of a statement that makes, alters or drops this database: patterns of tables are asked for its name with nothing behind
+    /// the point.
+    pub fn takes_definition(&self, database: &str) -> bool {
+        if !self.takes_database(database) {
+            return false;
+        }
+        self.by_pattern(&format!("{database}.")).unwrap_or(self.wild_do_table.is_empty())
+    }
+
     pub fn takes_table(&self, schema: &str, table: &str) -> bool {
+        self.takes_tables(std::iter::once((schema, table)))
+    }
+
+    /// The same of a statement that changes these tables: the first one that a rule names decides. One that changes none is left out.
+    pub fn takes_tables<'n>(&self, tables: impl Iterator<Item = (&'n str, &'n str)>) -> bool {
         if !self.has_tables() {
             return true;
         }
-        let name = format!("{schema}.{table}");
-        if self.by(2, self.do_table.contains(&name)) {
-            return true;
+        let mut changes = false;
+        for (schema, table) in tables {
+            changes = true;
+            let name = format!("{schema}.{table}");
+            if self.by(2, self.do_table.contains(&name)) {
+                return true;
+            }
+            if self.by(3, self.ignore_table.contains(&name)) {
+                return false;
+            }
+            if let Some(taken) = self.by_pattern(&name) {
+                return taken;
+            }
         }
-        if self.by(3, self.ignore_table.contains(&name)) {
-            return false;
+        changes && self.do_table.is_empty() && self.wild_do_table.is_empty()
+    }
+
+    /// What the first pattern says that fits this name.
+    fn by_pattern(&self, name: &str) -> Option<bool> {
+        let fits = |patterns: &[String]| patterns.iter().any(|p| is_like(p.as_bytes(), name.as_bytes()));
+        if self.by(4, fits(&self.wild_do_table)) {
+            return Some(true);
         }
-        if self.by(4, self.wild_do_table.iter().any(|p| is_like(p.as_bytes(), name.as_bytes()))) {
-            return true;
-        }
-        if self.by(5, self.wild_ignore_table.iter().any(|p| is_like(p.as_bytes(), name.as_bytes()))) {
-            return false;
-        }
-        self.do_table.is_empty() && self.wild_do_table.is_empty()
+        self.by(5, fits(&self.wild_ignore_table)).then_some(false)
     }
 
     /// Are there rules that ask for tables?
-    pub fn has_tables(&self) -> bool {
+    fn has_tables(&self) -> bool {
         [&self.do_table, &self.ignore_table, &self.wild_do_table, &self.wild_ignore_table].iter().any(|l| !l.is_empty())
     }
 
@@ -423,5 +447,10 @@ mod tests {
         assert!(taken("a", "x") && !taken("a", "y") && !taken("b", "x") && !taken("a", "z"));
         let wild = Filters { wild_do_table: list(&["a%.t_"]), ..Filters::default() };
         assert!(wild.takes_rows("ab", "t1") && !wild.takes_rows("ab", "t") && !wild.takes_rows("b", "t1"));
+        // The first table that a rule names decides; a database by its name alone.
+        assert!(tables.takes_tables([("a", "x"), ("a", "y")].into_iter()));
+        assert!(!tables.takes_tables([("a", "z"), ("a", "y"), ("a", "x")].into_iter()));
+        assert!(!tables.takes_tables([].into_iter()) && none.takes_tables([].into_iter()));
+        assert!(tables.takes_definition("a") && !tables.takes_definition("b") && !wild.takes_definition("a"));
     }
 }

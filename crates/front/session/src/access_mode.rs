@@ -1,7 +1,7 @@
 //! READ ONLY transactions: what they refuse, and when.
 
 use crate::command::Session;
-use sql::ast::{ExplainTarget, ObjectName, Parsed, Statement, TableId, TableRef};
+use sql::ast::{ExplainTarget, ObjectName, Parsed, Statement, TableFactor, TableId, TableRef};
 use types::codes::*;
 use types::{Result, SqlError, err};
 
@@ -47,8 +47,10 @@ impl Session {
                 return matches!(&explain.target, ExplainTarget::Statement(inner) if self.writes_shared(parsed, inner));
             }
             Statement::Insert(insert) => written.push(insert.table),
-            Statement::Update(update) => leaves(parsed, update.tables, &mut written),
-            Statement::Delete(delete) => leaves(parsed, delete.from, &mut written),
+            Statement::Update(update) => {
+                written.extend(factors(parsed, update.tables).iter().map(|factor| factor.name))
+            }
+            Statement::Delete(delete) => written.extend(factors(parsed, delete.from).iter().map(|factor| factor.name)),
             Statement::LoadData(load) => written.push(load.table),
             Statement::Query(id) if parsed[*id].locking.iter().any(|l| l.exclusive) => {
                 let factors = parsed.table_refs().iter().filter_map(|reference| match reference {
@@ -66,13 +68,15 @@ impl Session {
     }
 }
 
-fn leaves(parsed: &Parsed, from: TableId, out: &mut Vec<ObjectName>) {
-    match &parsed[from] {
-        TableRef::Table(factor) => out.push(factor.name),
-        TableRef::Join { left, right, .. } => {
-            leaves(parsed, *left, out);
-            leaves(parsed, *right, out);
+/// Tables by name in FROM or behind UPDATE, in the order they are written.
+pub(crate) fn factors(parsed: &Parsed, tables: TableId) -> Vec<&TableFactor> {
+    let (mut found, mut left) = (Vec::new(), vec![tables]);
+    while let Some(id) = left.pop() {
+        match &parsed[id] {
+            TableRef::Table(factor) => found.push(factor),
+            TableRef::Join { left: first, right, .. } => left.extend([*right, *first]),
+            TableRef::Derived { .. } | TableRef::JsonTable(_) => {}
         }
-        TableRef::Derived { .. } | TableRef::JsonTable(_) => {}
     }
+    found
 }

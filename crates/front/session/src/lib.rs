@@ -63,6 +63,7 @@ mod program;
 mod quotes;
 mod receipt;
 mod replica_apply;
+mod replica_filters;
 mod replica_statements;
 mod replica_tables;
 mod replica_turn;

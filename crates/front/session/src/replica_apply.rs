@@ -13,6 +13,7 @@ use crate::binary_log::LoggedAs;
 use crate::charset;
 use crate::command::Session;
 use crate::panics;
+use crate::replica_filters::is_taken;
 use crate::run::{REPLANS_MAX, lexer_mode, parse_error};
 use crate::sink::MemorySink;
 use crate::variables::{Val, VarId, id};
@@ -28,7 +29,7 @@ use protocol::{HangUp, Peer};
 use replica::{Apply, Filters, Mark, Origin, Position, Turn};
 use run::apply::{Mode, RowApplier};
 use run::{PlainReads, Run};
-use sql::ast::{ObjectName, Parsed, Statement, TableRef};
+use sql::ast::{Parsed, Statement};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -48,6 +49,8 @@ const COLLATION_CONNECTION: VarId = id("collation_connection");
 const CHARSET_CONNECTION: VarId = id("character_set_connection");
 const COLLATION_SERVER: VarId = id("collation_server");
 const CHARSET_SERVER: VarId = id("character_set_server");
+const COLLATION_DATABASE: VarId = id("collation_database");
+const CHARSET_DATABASE: VarId = id("character_set_database");
 const UTF8MB4_COLLATION: VarId = id("default_collation_for_utf8mb4");
 const EXPLICIT_DEFAULTS: VarId = id("explicit_defaults_for_timestamp");
 const DEFAULT_ENCRYPTION: VarId = id("default_table_encryption");
@@ -291,6 +294,7 @@ impl SessionApplier {
         access.act_for(AccountName::new(&*user, &host));
         let state = &mut self.session.state;
         state.current_user = format!("{user}@{host}");
+        state.pseudo_thread_id = query.thread_id.into();
         state.reload();
         state.read_clock();
         let database = String::from_utf8_lossy(query.database).into_owned();
@@ -305,8 +309,12 @@ impl SessionApplier {
         if known {
             return self.session.use_database(database);
         }
-        // CREATE DATABASE runs in the one that it makes.
-        self.session.state.database = None;
+        // CREATE DATABASE runs in the one that it makes. Others fail where they need it, and only there.
+        self.session.state.database = Some(database).filter(|name| !name.is_empty()).map(str::to_string);
+        for (id, server) in [(CHARSET_DATABASE, CHARSET_SERVER), (COLLATION_DATABASE, COLLATION_SERVER)] {
+            let value = self.session.state.vars.get(server).clone();
+            self.session.set_own(id, value);
+        }
         self.session.plans.clear();
         Ok(())
     }
@@ -318,7 +326,8 @@ impl SessionApplier {
         if !tail.is_empty() {
             return Err(err!(ER_NOT_SUPPORTED_YET, "several statements in one event"));
         }
-        if !is_taken(&parsed, self.session.state.database.as_deref().unwrap_or(""), filters) {
+        let database = String::from_utf8_lossy(query.database);
+        if !is_taken(&parsed, &database, filters, &self.session.dictionary()) {
             return Ok(());
         }
         let room = plan::stack::stack_bytes(parsed.height());
@@ -375,44 +384,6 @@ impl SessionApplier {
         *self.applied().mark.borrow_mut() = Some(Mark::at(at.clone()));
         self.session.commit_applied(LoggedAs::Rows)
     }
-}
-
-/// Does a statement that ran in `database` pass the filters? Rules about databases go by that one, but for statements that make and drop
-/// databases; those about tables by the tables that it changes: one that is wanted is enough (manual, 19.2.5.4).
-fn is_taken(parsed: &Parsed, database: &str, filters: &Filters) -> bool {
-    let about = match &parsed.statement {
-        Statement::CreateDatabase(create) => Some(create.name),
-        Statement::AlterDatabase(alter) => alter.name,
-        Statement::DropDatabase { name, .. } => Some(*name),
-        _ => None,
-    };
-    if let Some(name) = about {
-        return filters.takes_database(parsed.name(name));
-    }
-    if !filters.takes_database(database) {
-        return false;
-    }
-    let tables: Vec<ObjectName> = match &parsed.statement {
-        Statement::CreateTable(create) => vec![create.name],
-        Statement::AlterTable(alter) => vec![alter.name],
-        Statement::DropTable { names, .. } => names.clone(),
-        Statement::RenameTable(pairs) => pairs.iter().map(|(from, _)| *from).collect(),
-        Statement::TruncateTable(name) => vec![*name],
-        Statement::CreateIndex(create) => vec![create.table],
-        Statement::DropIndex(drop) => vec![drop.table],
-        statement if crate::run::is_planned(statement) => {
-            let factor = |t: &TableRef| if let TableRef::Table(factor) = t { Some(factor.name) } else { None };
-            parsed.table_refs().iter().filter_map(factor).collect()
-        }
-        _ => Vec::new(),
-    };
-    if tables.is_empty() || !filters.has_tables() {
-        return true;
-    }
-    tables.iter().any(|name| {
-        let schema = name.schema.map_or(database, |schema| parsed.name(schema));
-        filters.takes_table(schema, parsed.name(name.name))
-    })
 }
 
 /// What CREATE TABLE ... START TRANSACTION defines, without its last two words.
