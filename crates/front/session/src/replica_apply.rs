@@ -322,10 +322,12 @@ impl SessionApplier {
     fn run_statement(&mut self, query: &QueryEvent<'_>, filters: &Filters) -> Result<()> {
         let text = charset::statement_text(&self.session.state, query.text).into_owned();
         self.session.entry.begin(crate::process::Doing::Query, &text, self.session.state.clock_us);
-        let (parsed, tail) = sql::parse_next(&text, lexer_mode(self.session.state.sql_mode)).map_err(parse_error)?;
+        let (mut parsed, tail) =
+            sql::parse_next(&text, lexer_mode(self.session.state.sql_mode)).map_err(parse_error)?;
         if !tail.is_empty() {
             return Err(err!(ER_NOT_SUPPORTED_YET, "several statements in one event"));
         }
+        parsed.utf8mb4_collation = query.utf8mb4_collation.map(known_collation);
         let database = String::from_utf8_lossy(query.database);
         if !is_taken(&parsed, &database, filters, &self.session.dictionary()) {
             return Ok(());

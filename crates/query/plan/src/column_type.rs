@@ -29,7 +29,10 @@ pub fn collation_from(parsed: &Parsed, charset: Option<Name>, collation: Option<
             Some(collation)
         }
         (None, Some((_, collation))) => Some(collation),
-        (Some((_, charset)), None) => Some(CollationId::default_of(charset)),
+        (Some((_, charset)), None) => {
+            let repeated = parsed.utf8mb4_collation.filter(|collation| collation.charset() == charset);
+            Some(repeated.unwrap_or(CollationId::default_of(charset)))
+        }
         (None, None) => None,
     })
 }
@@ -334,5 +337,29 @@ fn longest(kind: TypeKind, collation: CollationId) -> u32 {
         TypeKind::Char | TypeKind::Binary => 255,
         TypeKind::VarChar => 65_535 / collation.charset().mbmaxlen(),
         _ => 65_535,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sql::ast::Statement;
+
+    #[test]
+    fn a_repeated_statement_has_its_sessions_collation_of_utf8mb4() {
+        let declared = |text: &str, repeated: Option<CollationId>| {
+            let mut parsed = sql::parse(text.as_bytes(), sql::SqlMode::default()).unwrap();
+            parsed.utf8mb4_collation = repeated;
+            let Statement::CreateDatabase(create) = &parsed.statement else { panic!("{text}") };
+            declared_collation(&parsed, &create.options.charsets).unwrap()
+        };
+        let general = CollationId::by_name("utf8mb4_general_ci");
+        assert_eq!(declared("CREATE DATABASE d CHARACTER SET utf8mb4", general), general);
+        assert_eq!(declared("CREATE DATABASE d CHARACTER SET utf8mb4", None), Some(CollationId::UTF8MB4_0900_AI_CI));
+        assert_eq!(
+            declared("CREATE DATABASE d CHARACTER SET latin1", general),
+            CollationId::by_name("latin1_swedish_ci")
+        );
+        assert_eq!(declared("CREATE DATABASE d COLLATE utf8mb4_bin", general), CollationId::by_name("utf8mb4_bin"));
     }
 }

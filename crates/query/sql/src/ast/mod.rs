@@ -39,6 +39,7 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::ops::{Index, Range};
 use std::sync::Arc;
+use types::CollationId;
 
 /// A run of bytes of the statement: an identifier, or the contents of a string literal (unquoted, unescaped).
 /// Resolve it with [`Parsed::bytes`] or [`Parsed::name`].
@@ -182,6 +183,8 @@ pub struct Parsed {
     pub param_count: u32,
     pub statement: Statement,
     pub(crate) height: u32,
+    /// The collation of utf8mb4 where a definition names none, as the session had it whose statement this repeats; `None`: its own.
+    pub utf8mb4_collation: Option<CollationId>,
 }
 
 impl Parsed {

@@ -207,6 +207,7 @@ impl<'s> Parser<'s> {
             hints: self.hints,
             param_count: if self.lifted.is_empty() { self.params } else { self.lifted.len() as u32 },
             statement,
+            utf8mb4_collation: None,
         }
     }
 

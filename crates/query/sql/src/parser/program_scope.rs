@@ -451,6 +451,7 @@ impl Parser<'_> {
             param_count: 0,
             statement,
             height: aside.tallest + aside.merged,
+            utf8mb4_collation: None,
         };
         let parts = &mut self.builder().program.parts;
         parts.push(Arc::new(part));
