@@ -365,3 +365,26 @@ def test_statements_are_told_as_mysql_tells_them(start):
     # The first file since RESET says that it is the first: replicas forget temporary tables.
     _, description = next(events(server.datadir / "binlog.000001"))
     assert description[19 + 52:19 + 56] != bytes(4)
+
+
+def test_a_statement_of_several_events_ends_once_where_its_end_commits(start):
+    """A replica commits rows of tables that are not transactional where their statement ends."""
+    source, replica = pair(start, "--gtid-mode=ON", "--enforce-gtid-consistency=ON")
+    connection, other = source.connect(), replica.connect()
+    run("CREATE DATABASE d", "CREATE TABLE d.m (a VARCHAR(5000), KEY (a(5))) ENGINE=MyISAM",
+        "CREATE TABLE d.t (a VARCHAR(5000))", "FLUSH BINARY LOGS", on=connection)
+    three = "VALUES (REPEAT('a', 5000)), (REPEAT('b', 5000)), (REPEAT('c', 5000))"
+    run(f"INSERT INTO d.m {three}", "UPDATE d.m SET a = CONCAT('x', SUBSTR(a, 2))", "DELETE FROM d.m LIMIT 2", f"INSERT INTO d.t {three}",
+        on=connection)
+    ends = lambda on, file: [(row[2], "STMT_END_F" in row[5]) for row in rows(on, f"SHOW BINLOG EVENTS IN '{file}'")
+                             if row[2].endswith(("_rows", "_map"))]
+    map_, last = ("Table_map", False), lambda kind: (kind, True)
+    several = lambda kind: [map_, (kind, False), (kind, False), last(kind)]
+    of_m = [*several("Write_rows"), *several("Update_rows"), map_, ("Delete_rows", False), last("Delete_rows")]
+    assert ends(connection, "binlog.000002") == of_m + [map_, last("Write_rows")] * 3
+    follow(other, source)
+    catch_up(other, connection)
+    same(other, connection, "d.m", "d.t")
+    # A replica tells its own ones the same.
+    value(other, "SHOW BINARY LOG STATUS")
+    assert ends(other, "binlog.000001")[:len(of_m)] == of_m

@@ -150,6 +150,7 @@ fn definition(table: &Table) -> (TableDef<'_>, Vec<usize>) {
         name: &table.name,
         columns: columns.collect(),
         primary_key: if key.is_hidden() { Vec::new() } else { parts.collect() },
+        is_beside: !table.engine.is_transactional(),
     };
     (definition, places)
 }

@@ -34,6 +34,8 @@ const ITEM_HEAD: usize = 5;
 /// In the flags of row events, beside [`ROWS_STATEMENT_END`].
 pub const ROWS_NO_FOREIGN_KEYS: u16 = 2;
 pub const ROWS_RELAXED_UNIQUE: u16 = 4;
+/// In those of items alone: [`TableDef::is_beside`].
+const ROWS_BESIDE: u16 = 1 << 15;
 
 fn put_item(out: &mut Vec<u8>, tag: u8, write: impl FnOnce(&mut Vec<u8>)) {
     out.push(tag);
@@ -265,6 +267,7 @@ pub struct TableRows {
     /// The item that says which table rows are of, made for `made_for`.
     table: Vec<u8>,
     id: u64,
+    is_beside: bool,
     full_metadata: bool,
     image: RowImage,
     /// Updates tell documents by what differs: some column after an update has one.
@@ -304,6 +307,7 @@ impl TableRows {
             deleted: Image::new(n, identifies),
             table: Vec::new(),
             id: table.id,
+            is_beside: table.is_beside,
             full_metadata: settings.full_metadata,
             image: settings.image,
             partial: false,
@@ -331,7 +335,8 @@ impl TableRows {
     pub fn begin(&mut self, settings: &RowSettings) {
         self.table[ITEM_HEAD..ITEM_HEAD + 4].copy_from_slice(&settings.timestamp.to_le_bytes());
         self.table[ITEM_HEAD + 4..ITEM_HEAD + 8].copy_from_slice(&settings.event_max.to_le_bytes());
-        self.table[ITEM_HEAD + 16..ITEM_HEAD + 18].copy_from_slice(&settings.flags.to_le_bytes());
+        let flags = settings.flags | if self.is_beside { ROWS_BESIDE } else { 0 };
+        self.table[ITEM_HEAD + 16..ITEM_HEAD + 18].copy_from_slice(&flags.to_le_bytes());
         let has_documents = || self.after.fields.iter().any(|field| self.fields[*field].0 == Form::Json);
         self.partial = settings.partial_json && has_documents();
         self.text.clone_from(&settings.text);
@@ -554,6 +559,8 @@ impl Assembler {
         }
         match tag {
             WRITE | UPDATE | DELETE | PARTIAL_UPDATE => self.row(tag, item, sink),
+            // A replica opens the table with each event of a source's statement.
+            TABLE if self.is_more(item) => Ok(()),
             TABLE => {
                 self.close(sink)?;
                 self.table.read(item).ok_or("an item that names a table is damaged")?;
@@ -587,15 +594,14 @@ impl Assembler {
             return Err("a row of no table".into());
         }
         if !self.rows.is_empty() && (self.rows_tag != tag || self.rows.len() + row.len() > self.table.event_max) {
-            self.close(sink)?;
-            sink(self.table.map(&[self.table.map_body()]))?;
+            self.cut(sink)?;
         }
         if self.rows.is_empty() {
             let table = &self.table;
             self.rows_tag = tag;
             // Its number and flags.
             self.rows.extend_from_slice(&table.item[8..14]);
-            self.rows.extend_from_slice(&table.item[16..18]);
+            self.rows.extend_from_slice(&(table.flags() & !ROWS_BESIDE).to_le_bytes());
             // The length of what could follow: its own two bytes.
             self.rows.extend_from_slice(&2u16.to_le_bytes());
             crate::event::put_lenenc(&mut self.rows, table.columns.into());
@@ -610,13 +616,32 @@ impl Assembler {
         Ok(())
     }
 
-    /// The row event in the making is complete. Each says that its statement ends, and has a table map of its own: a MariaDB replica
-    /// that loses its source between two row events of one statement does not go on where it was.
+    /// The row event in the making is complete, and rows of the same table follow. Each event says that its statement ends, and has a
+    /// table map of its own: a MariaDB replica that loses its source between two row events of one statement does not go on where it was.
+    /// In a table that is not transactional a replica commits where a statement ends: there only the last one says so.
+    fn cut<E: From<Damage>>(&mut self, sink: &mut impl FnMut(Unplaced<'_>) -> Result<(), E>) -> Result<(), E> {
+        if self.table.flags() & ROWS_BESIDE != 0 {
+            return self.put_rows(sink);
+        }
+        self.close(sink)?;
+        sink(self.table.map(&[self.table.map_body()]))
+    }
+
+    /// Does an item that names a table name the one whose rows a transaction is alone?
+    fn is_more(&self, item: &[u8]) -> bool {
+        !self.rows.is_empty() && self.table.flags() & ROWS_BESIDE != 0 && item.get(8..) == self.table.item.get(8..)
+    }
+
+    /// The row event in the making is the last one of its table for now.
     fn close<E: From<Damage>>(&mut self, sink: &mut impl FnMut(Unplaced<'_>) -> Result<(), E>) -> Result<(), E> {
         if self.rows.is_empty() {
             return Ok(());
         }
         self.rows[6] |= ROWS_STATEMENT_END as u8;
+        self.put_rows(sink)
+    }
+
+    fn put_rows<E: From<Damage>>(&mut self, sink: &mut impl FnMut(Unplaced<'_>) -> Result<(), E>) -> Result<(), E> {
         let kind = match self.rows_tag {
             WRITE => Kind::WriteRows,
             UPDATE => Kind::UpdateRows,
@@ -643,6 +668,10 @@ impl Open {
     /// Bytes of the columns that an image has.
     fn bits_bytes(&self) -> usize {
         usize::from(self.columns).div_ceil(8)
+    }
+
+    fn flags(&self) -> u16 {
+        u16::from_le_bytes([self.item[16], self.item[17]])
     }
 
     fn map_at(&self) -> usize {

@@ -33,6 +33,8 @@ pub struct TableDef<'t> {
     pub columns: Vec<ColumnDef<'t>>,
     /// Places in `columns`, each with the characters of its prefix, 0: the whole column. Empty: none.
     pub primary_key: Vec<(usize, u32)>,
+    /// It is not transactional: rows that a statement changes in it are a transaction by themselves.
+    pub is_beside: bool,
 }
 
 /// How a column's values lie in a row event.
@@ -517,7 +519,14 @@ mod tests {
             members,
             visible: true,
         });
-        let table = TableDef { id: 0x8a, schema: "t", name: "a", columns: defs.collect(), primary_key: vec![(0, 0)] };
+        let table = TableDef {
+            id: 0x8a,
+            schema: "t",
+            name: "a",
+            columns: defs.collect(),
+            primary_key: vec![(0, 0)],
+            is_beside: false,
+        };
         let short = "8a000000000001000174000161001303fe0ffe01f604051211130a0d10fefefcf50915fe28b004fe040a030408030201\
                      0301f701f8010204feff070101440308fcff00fcff003f3f";
         let rest = "042e02696401630276630162017401640166016702647402747302746902646101790262690165017302626c016a016d\

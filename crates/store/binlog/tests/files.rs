@@ -89,7 +89,7 @@ fn settings() -> RowSettings {
 fn rows() -> TableRows {
     let column = |name, kind| ColumnDef { name, data_type: DataType::new(kind), members: &[], visible: true };
     let columns = vec![column("id", TypeKind::BigInt), column("text", TypeKind::Blob)];
-    let table = TableDef { id: 65_537, schema: "d", name: "t", columns, primary_key: vec![(0, 0)] };
+    let table = TableDef { id: 65_537, schema: "d", name: "t", columns, primary_key: vec![(0, 0)], is_beside: false };
     TableRows::new(&table, &[0, 1], &settings(), |_| true)
 }
 
