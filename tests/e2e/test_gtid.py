@@ -494,3 +494,28 @@ def test_numbers_executed_are_known_without_the_files(start):
     move("binlog", server.datadir / "reset")
     server.start()
     assert sets(server.connect())[0] == "OWN:1"
+
+
+def test_a_table_made_of_a_query_has_one_number_or_is_refused(start):
+    server = start(*GTIDS)
+    connection = prepare(server)
+    check(connection, """
+        CREATE TABLE d.a ENGINE=MyISAM SELECT 1 AS a => 1786
+        CREATE TABLE d.a ENGINE=MEMORY SELECT 1 AS a => 1786
+        CREATE TABLE IF NOT EXISTS d.t ENGINE=MyISAM SELECT 1 AS a => 1786
+        CREATE TABLE d.a ENGINE=MyISAM SELECT 1 AS a FROM nowhere => 1786
+        CREATE TABLE d.a ENGINE=InnoDB SELECT 1 AS a
+        CREATE TEMPORARY TABLE d.b ENGINE=MyISAM SELECT 1 AS a
+        DROP TEMPORARY TABLE d.b
+        SET sql_log_bin = 0
+        CREATE TABLE d.c ENGINE=MyISAM SELECT 1 AS a
+        SET sql_log_bin = 1
+        SET default_storage_engine = MyISAM
+        CREATE TABLE d.e SELECT 1 AS a => 1786
+    """)
+    server = start("--log-bin", "--enforce-gtid-consistency=WARN")
+    connection = server.connect()
+    run("CREATE DATABASE d", "CREATE TABLE d.a ENGINE=MEMORY SELECT 1 AS a", on=connection)
+    assert [row[:2] for row in rows(connection, "SHOW WARNINGS")] == [("Warning", 1786)]
+    text = [row[5] for row in rows(connection, "SHOW BINLOG EVENTS") if "CREATE TABLE" in row[5]]
+    assert len(text) == 1 and "START TRANSACTION" not in text[0]

@@ -91,7 +91,9 @@ impl Session {
     ) -> Result<Outcome> {
         if let Some(rows) = planned.rows.as_deref().filter(|rows| rows.writes) {
             let mixes = rows.mixes || (self.is_in_transaction() && !self.tx.events().is_empty());
-            self.check_gtid_consistency(mixes)?;
+            if mixes {
+                self.check_gtid_consistency(|| err!(ER_GTID_UNSAFE_NON_TRANSACTIONAL_TABLE))?;
+            }
         }
         let locks = planned.rows.take();
         let result = self.with_beside(locks.as_deref(), |session, beside| {

@@ -40,7 +40,7 @@ pub(crate) struct CreateSelect<'s> {
 }
 
 impl Session {
-    /// Errors 1050, 1060, 3978, and those of the definition, the query and the insertion.
+    /// Errors 1050, 1060, 1786, 3978, and those of the definition, the query and the insertion.
     pub(crate) fn create_table_select(&mut self, parsed: &Parsed, of: CreateSelect<'_>) -> Result<Outcome> {
         let (schema, name) = self.object(parsed, of.create.name)?;
         if of.keys.iter().any(|k| matches!(k, KeyDef::ForeignKey(_))) {
@@ -49,6 +49,9 @@ impl Session {
         for _ in 0..REPLANS_MAX {
             self.state.clear_conditions();
             self.state.note_parsed(parsed);
+            if !self.engine_named(parsed, of.options).is_transactional() {
+                self.check_gtid_consistency(|| err!(ER_GTID_UNSAFE_CREATE_SELECT))?;
+            }
             match self.try_create_select(parsed, of, (&schema, &name)) {
                 Err(e) if e.code == ER_NEED_REPREPARE => {}
                 other => return other,
@@ -96,9 +99,12 @@ impl Session {
             }
             let table = ddl.create_table(spec)?;
             if state.log_text.is_some() {
-                // The table and its rows are one transaction there, too.
+                // The table and its rows are one transaction there, too, where its engine can have that.
                 let encrypts = ddl.version().schema(to.0).is_some_and(|schema| schema.encrypts);
-                let text = inspect::create::create_table(&table, encrypts) + " START TRANSACTION";
+                let mut text = inspect::create::create_table(&table, encrypts);
+                if table.engine.is_transactional() {
+                    text += " START TRANSACTION";
+                }
                 state.log_statement_in(to.0, ddl.tx(), text.as_bytes())?;
             }
             let columns = positions(&table, &selected);

@@ -625,17 +625,16 @@ impl Session {
         self.server.gtids.purge(text, &binlog, malformed)
     }
 
-    /// Error or warning 1785, by `enforce_gtid_consistency`, where a statement's changes of tables that are not transactional cannot have
-    /// a number of their own.
-    pub(crate) fn check_gtid_consistency(&mut self, mixes: bool) -> Result<()> {
-        if !mixes || self.state.logs_to().is_none() {
+    /// Error or warning, by `enforce_gtid_consistency`, where what a statement changes cannot have one number: 1785, 1786.
+    pub(crate) fn check_gtid_consistency(&mut self, violation: impl Fn() -> SqlError) -> Result<()> {
+        if self.state.logs_to().is_none() {
             return Ok(());
         }
         match self.server.globals.load().uint(ENFORCE_GTIDS) {
             ENFORCE_OFF => Ok(()),
-            ENFORCE_ON => Err(err!(ER_GTID_UNSAFE_NON_TRANSACTIONAL_TABLE)),
+            ENFORCE_ON => Err(violation()),
             _ => {
-                self.state.push_warning("Warning", err!(ER_GTID_UNSAFE_NON_TRANSACTIONAL_TABLE));
+                self.state.push_warning("Warning", violation());
                 Ok(())
             }
         }

@@ -95,6 +95,14 @@ impl Session {
         Ok((engine, kept))
     }
 
+    /// The engine of a new table, as far as options name one that there is.
+    pub(crate) fn engine_named(&self, parsed: &Parsed, options: &TableOptions) -> StorageEngine {
+        match options.engine {
+            Some(engine) => StorageEngine::by_name(&text_of(parsed, engine)).unwrap_or(StorageEngine::InnoDb),
+            None => StorageEngine::by_name(&self.state.printed(DEFAULT_ENGINE)).expect("one of those that there are"),
+        }
+    }
+
     /// Error 1286 for an engine that is not there, unless the mode lets InnoDB take its place.
     fn engine_of(&mut self, parsed: &Parsed, options: &TableOptions, table: &Optioned<'_>) -> Result<StorageEngine> {
         let default = if table.temporary { DEFAULT_TEMPORARY_ENGINE } else { DEFAULT_ENGINE };
