@@ -105,8 +105,11 @@ fn fill(words: &Words, options: Options, sources: &mut [Source], datadir: &DataD
         lines.push(format!("applied: {} transactions of the binary log", plan.transactions));
     }
     if let Some(Place { file, position, gtid_executed }) = &manifest.place {
-        let (file, position) = plan.as_ref().map_or((file, position), |plan| (&plan.end.0, &plan.end.1));
-        lines.push(format!("binary log: {file}:{position}"));
+        let end = plan.as_ref().map_or(Some((file, position)), |plan| plan.end.as_ref().map(|(file, at)| (file, at)));
+        lines.push(match end {
+            Some((file, position)) => format!("binary log: {file}:{position}"),
+            None => "binary log: no place in these files stands for the data, only GTIDs do".to_string(),
+        });
         let gtids = if plan.is_some() { executed } else { gtid_executed.clone() };
         if !gtids.is_empty() {
             lines.push(format!("GTIDs: {}", gtids.replace('\n', "")));

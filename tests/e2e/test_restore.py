@@ -221,6 +221,13 @@ def test_point_in_time_recovery_ends_where_it_is_told_to(start, tmp_path, gtids)
         ends_at(25, recover(f"--before-gtid={uuid}:{last + 1}"))
         fails(recover(f"--until-gtid={uuid}:{last + 1000}"), "the files do not have", f"{uuid}:{last + 1000}")
         fails(recover(f"--until-gtid={uuid}:1"), "take an older one")
+        # Files from before the backup add nothing, and their end is no place that the data stand for.
+        plain = restore("--from", tmp_path / "base", "--to", tmp_path / "plain")[1]
+        (stands,) = re.findall(r"binary log: \S+", plain)
+        older = [name for name in files if os.path.basename(name) < stands.split()[-1].split(":")[0]]
+        assert older
+        said = recover(given=older)[1][1]
+        assert "applied: 0 transactions" in said and f"{stands}\n" in said, (said, stands)
 
     # Gaps, damage, files of others.
     first = next(i for i, name in enumerate(files) if os.path.basename(name) == points[0][0].split(":")[0])

@@ -75,8 +75,10 @@ struct Piece {
 pub struct Plan {
     pieces: Vec<Piece>,
     pub transactions: u64,
-    /// Where it ends, and the time of the last transaction before that.
-    pub end: (String, u64),
+    /// The place that the data stand for then; `None`: they have transactions that no such place is behind, and only GTIDs tell where
+    /// they are.
+    pub end: Option<(String, u64)>,
+    /// The time of the last transaction.
     pub last_us: Option<u64>,
 }
 
@@ -125,7 +127,13 @@ impl Plan {
             by_numbers: begin.is_none(),
             groups: Groups::default(),
             found: from.executed.clone(),
-            plan: Plan { pieces: Vec::new(), transactions: 0, end: (from.file.clone(), from.position), last_us: None },
+            behind: GtidSet::default(),
+            plan: Plan {
+                pieces: Vec::new(),
+                transactions: 0,
+                end: Some((from.file.clone(), from.position)),
+                last_us: None,
+            },
         };
         if begin.is_none() && from.executed.is_empty() {
             return Err(format!(
@@ -233,6 +241,8 @@ struct Scan<'p> {
     groups: Groups,
     /// In the backup, or to be applied.
     found: GtidSet,
+    /// Executed where the file at hand has been read up to.
+    behind: GtidSet,
     plan: Plan,
 }
 
@@ -243,6 +253,7 @@ impl Scan<'_> {
         let checksum = front.checksum;
         let (mut at, mut begin, mut head) = (from, from, Head::default());
         let mut bytes = Vec::new();
+        self.behind.clone_from(&front.previous);
         let mut is_met = self.is_reached(&name, at, None)?;
         while !is_met {
             let read = read_event(file, at, u64::MAX, checksum, &mut bytes).map_err(|e| e.to_string())?;
@@ -276,7 +287,12 @@ impl Scan<'_> {
         }
         let to = if is_met && self.groups.is_open() { begin } else { at };
         self.groups = Groups::default();
-        self.plan.end = (name.clone(), to);
+        self.plan.end = match (!self.by_numbers || self.behind == self.found, self.plan.transactions) {
+            (true, _) => Some((name.clone(), to)),
+            // Files from before the backup, or of another server.
+            (false, 0) => self.plan.end.take(),
+            (false, _) => None,
+        };
         self.plan.pieces.push(Piece { path: path.to_path_buf(), name, front, from, to });
         Ok(is_met)
     }
@@ -307,6 +323,7 @@ impl Scan<'_> {
                 let is_new = !self.has.contains(gtid);
                 self.plan.transactions += u64::from(is_new);
                 self.has.add(gtid);
+                self.behind.add(gtid);
                 self.found.add(gtid);
             }
             None if self.by_numbers => {
