@@ -34,6 +34,7 @@ const CACHE_SIZE: VarId = id("binlog_cache_size");
 pub(crate) const ENCRYPTION: VarId = id("binlog_encryption");
 const TMPDIR: VarId = id("tmpdir");
 const CACHE_MAX: VarId = id("max_binlog_cache_size");
+const STATEMENT_CACHE_MAX: VarId = id("max_binlog_stmt_cache_size");
 pub(crate) const SERVER_ID: VarId = id("server_id");
 pub(crate) const LOG_BIN: VarId = id("log_bin");
 const FOREIGN_KEY_CHECKS: VarId = id("foreign_key_checks");
@@ -139,7 +140,7 @@ impl State {
     }
 
     /// How rows of the statement at hand are logged, and how many bytes a transaction's may take.
-    pub(crate) fn row_settings(&self) -> Option<(RowSettings, u64)> {
+    pub(crate) fn row_settings(&self, beside: bool) -> Option<(RowSettings, u64)> {
         self.logs_to()?;
         let (globals, rows) = (self.server.globals.load(), self.vars.hot().rows);
         let settings = RowSettings {
@@ -151,7 +152,7 @@ impl State {
             flags: rows.flags,
             text: self.keeps_text.then(|| self.text.clone()),
         };
-        Some((settings, globals.uint(CACHE_MAX)))
+        Some((settings, globals.uint(if beside { STATEMENT_CACHE_MAX } else { CACHE_MAX })))
     }
 
     /// Keeps the text of the statement at hand where its rows are to tell it.

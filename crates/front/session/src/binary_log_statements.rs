@@ -125,6 +125,7 @@ impl Session {
     ) -> Result<Rows> {
         let mut number = |id| match crate::evaluate::literal(parsed, id) {
             Some((Value::Int(n), _)) => Ok(n as u64),
+            Some((Value::UInt(n), _)) => Ok(n),
             _ => Err(err!(ER_NOT_SUPPORTED_YET, "LIMIT of SHOW BINLOG EVENTS that is no number")),
         };
         let (skip, take) = match limit {

@@ -39,7 +39,7 @@ struct Begin {
 
 impl Session {
     fn channel_name(parsed: &Parsed, channel: Option<Str>) -> String {
-        channel.map_or(String::new(), |name| text_of(parsed, name))
+        channel.map_or(String::new(), |name| text_of(parsed, name).to_lowercase())
     }
 
     /// Error 3074.

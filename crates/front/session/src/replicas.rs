@@ -70,7 +70,9 @@ impl Channels {
     }
 
     pub fn find(&self, name: &str) -> Option<Arc<Channel>> {
-        self.map.lock().get(name).cloned()
+        let map = self.map.lock();
+        // A data directory of an earlier version may have one that is named in capitals.
+        map.get(name).or_else(|| map.values().find(|channel| channel.name.to_lowercase() == name)).cloned()
     }
 
     /// CHANGE REPLICATION FILTER without a channel: what a new one begins with.

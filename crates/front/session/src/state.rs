@@ -548,8 +548,8 @@ impl Env for State {
         !table.foreign_keys.is_empty() || current.children(&table.schema, &table.name).next().is_some()
     }
 
-    fn logged_rows(&self) -> Option<(binlog::payload::RowSettings, u64)> {
-        self.row_settings()
+    fn logged_rows(&self, beside: bool) -> Option<(binlog::payload::RowSettings, u64)> {
+        self.row_settings(beside)
     }
 
     fn foreign_key_checks(&self) -> bool {

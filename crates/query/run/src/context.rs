@@ -58,7 +58,7 @@ pub trait Env: plan::Env {
         true
     }
     /// How changes of rows go into the binary log, and `max_binlog_cache_size`; `None`: they do not. Asked for once an execution.
-    fn logged_rows(&self) -> Option<(binlog::payload::RowSettings, u64)> {
+    fn logged_rows(&self, _beside: bool) -> Option<(binlog::payload::RowSettings, u64)> {
         None
     }
     /// Bytes that a temporary table may take in memory before it goes on in a file.

@@ -19,8 +19,10 @@ pub struct LoggedRows {
     /// Which form of which table it was made for, and which columns change, where images differ by that.
     made_for: (u64, u64, Vec<usize>),
     keys: Keys,
-    /// `max_binlog_cache_size`
+    /// `max_binlog_cache_size`, or `max_binlog_stmt_cache_size`
     bytes_max: u64,
+    /// The table is not transactional.
+    is_beside: bool,
 }
 
 /// What a row's keys tell a replica of who must come before whom.
@@ -45,7 +47,8 @@ impl LoggedRows {
         if table.temporary {
             return None;
         }
-        let (settings, bytes_max) = run.env.borrow().logged_rows()?;
+        let is_beside = !table.engine.is_transactional();
+        let (settings, bytes_max) = run.env.borrow().logged_rows(is_beside)?;
         let keys = || match run.env.borrow().has_foreign_keys(table) {
             true => Keys::Related,
             false if table.indexes[0].is_hidden() => Keys::Missing,
@@ -73,7 +76,8 @@ impl LoggedRows {
             _ => {
                 let (definition, places) = definition(table);
                 let rows = TableRows::new(&definition, &places, settings, |i| made_for.2.contains(&places[i]));
-                Box::new(LoggedRows { rows, made_for, keys: keys(), bytes_max })
+                let is_beside = !table.engine.is_transactional();
+                Box::new(LoggedRows { rows, made_for, keys: keys(), bytes_max, is_beside })
             }
         }
     }
@@ -118,7 +122,11 @@ impl LoggedRows {
     ) -> Result<()> {
         let events = tx.events();
         put(&self.rows, events).map_err(unwritten)?;
-        if events.len() > self.bytes_max { Err(err!(ER_TRANS_CACHE_FULL)) } else { Ok(()) }
+        match events.len() > self.bytes_max {
+            false => Ok(()),
+            true if self.is_beside => Err(err!(ER_STMT_CACHE_FULL)),
+            true => Err(err!(ER_TRANS_CACHE_FULL)),
+        }
     }
 }
 

@@ -1,0 +1,10 @@
+-- Names of channels are in small letters.
+CHANGE REPLICATION SOURCE TO SOURCE_HOST='h' FOR CHANNEL 'CÄc';
+CHANGE REPLICATION SOURCE TO SOURCE_PORT=5 FOR CHANNEL 'cäC';
+SELECT CHANNEL_NAME, HOST, PORT FROM performance_schema.replication_connection_configuration;
+STOP REPLICA FOR CHANNEL 'CäC';
+RESET REPLICA ALL FOR CHANNEL 'Other';
+RESET REPLICA ALL FOR CHANNEL 'CÄC';
+SELECT CHANNEL_NAME FROM performance_schema.replication_connection_configuration;
+-- differs: the type of Server_id
+SHOW BINLOG EVENTS IN 'binlog.000001' FROM 4 LIMIT 18446744073709551615, 18446744073709551615;
