@@ -234,8 +234,8 @@ impl Flusher {
         }
     }
 
-    /// Waits until the checkpoint and the follower are at or above `lsn`; `NoSpace` after `timeout`, and as soon as it is for a follower that
-    /// cannot go on.
+    /// Waits until the checkpoint and the follower are at or above `lsn`; `NoSpace` after `timeout`, and as soon as it is for a follower
+    /// that cannot go on.
     #[cold]
     pub fn wait_checkpoint(&self, core: &Core, lsn: Lsn, timeout: Duration) -> Result<()> {
         let is_stalled = || core.oldest_needed() >= lsn && core.retention.is_stalled();

@@ -628,11 +628,12 @@ impl Core {
             if !is_full || oldest_end > self.prefix.tail() || !self.ask_follower(oldest_end)? {
                 return Err(error);
             }
-            match self.flusher.wait_checkpoint(self, oldest_end, self.checkpoint_wait) {
-                Ok(()) => self.free_segments()?,
-                Err(Error::NoSpace { .. }) => return Err(error),
-                Err(other) => return Err(other),
+            // Not for where the follower has come: it tells of that with what it reads next, and that may be what has no room here.
+            let is_passed = || self.oldest_needed() >= oldest_end;
+            if !self.flusher.await_checkpoints(is_passed, self.checkpoint_wait)? {
+                return Err(error);
             }
+            self.free_segments()?;
             if self.segments.first() == oldest {
                 return Err(error); // a copy is made of it
             }

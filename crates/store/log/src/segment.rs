@@ -5,8 +5,8 @@
 //! wholly below the checkpoint becomes a spare under its old name; a spare gets a new header, is synced, and then renamed. So
 //! every file at or above the checkpoint's number is valid, and their numbers have no gap: anything else is damage.
 //!
-//! `clearway-reserve-<n>.log` has the blocks of a segment and is none: it keeps room on the disk for rollbacks ([`Segments::keep_reserve`]),
-//! and becomes a segment when one of them finds no room otherwise.
+//! `clearway-reserve-<n>.log` has the blocks of a segment and is none: it keeps room on the disk for rollbacks
+//! ([`Segments::keep_reserve`]), and becomes a segment when one of them finds no room otherwise.
 //!
 //! A recycled segment has bytes of its former life until the log has come by. Who wants what the log said to be gone from the files
 //! ([`Segments::begin_overwriting`]) gets segments of zeros from then on, lets the log go past those that are not, and then has zeros
