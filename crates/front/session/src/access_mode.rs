@@ -1,7 +1,7 @@
 //! READ ONLY transactions: what they refuse, and when.
 
 use crate::command::Session;
-use sql::ast::{ExplainTarget, ObjectName, Parsed, Statement, TableFactor, TableId, TableRef};
+use sql::ast::{ExplainTarget, ObjectName, Parsed, Statement, TableRef};
 use types::codes::*;
 use types::{Result, SqlError, err};
 
@@ -47,10 +47,8 @@ impl Session {
                 return matches!(&explain.target, ExplainTarget::Statement(inner) if self.writes_shared(parsed, inner));
             }
             Statement::Insert(insert) => written.push(insert.table),
-            Statement::Update(update) => {
-                written.extend(factors(parsed, update.tables).iter().map(|factor| factor.name))
-            }
-            Statement::Delete(delete) => written.extend(factors(parsed, delete.from).iter().map(|factor| factor.name)),
+            Statement::Update(update) => written.extend(parsed.factors(update.tables).iter().map(|factor| factor.name)),
+            Statement::Delete(delete) => written.extend(parsed.factors(delete.from).iter().map(|factor| factor.name)),
             Statement::LoadData(load) => written.push(load.table),
             Statement::Query(id) if parsed[*id].locking.iter().any(|l| l.exclusive) => {
                 let factors = parsed.table_refs().iter().filter_map(|reference| match reference {
@@ -66,17 +64,4 @@ impl Session {
         };
         written.iter().any(is_shared)
     }
-}
-
-/// Tables by name in FROM or behind UPDATE, in the order they are written.
-pub(crate) fn factors(parsed: &Parsed, tables: TableId) -> Vec<&TableFactor> {
-    let (mut found, mut left) = (Vec::new(), vec![tables]);
-    while let Some(id) = left.pop() {
-        match &parsed[id] {
-            TableRef::Table(factor) => found.push(factor),
-            TableRef::Join { left: first, right, .. } => left.extend([*right, *first]),
-            TableRef::Derived { .. } | TableRef::JsonTable(_) => {}
-        }
-    }
-    found
 }

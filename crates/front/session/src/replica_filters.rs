@@ -1,6 +1,5 @@
 //! Which statements of a replication source the channel's filters let through (manual, 19.2.5).
 
-use crate::access_mode::factors;
 use catalog::Version;
 use replica::Filters;
 use sql::ast::{Assignment, Delete, Expr, Grant, ObjectName, Parsed, PrivilegeLevel, RevokeWhat};
@@ -72,7 +71,7 @@ fn changes(parsed: &Parsed, database: &str, version: &Version) -> Changes {
         S::Insert(insert) => one(&insert.table),
         S::LoadData(load) => one(&load.table),
         S::Update(update) => {
-            let factors = factors(parsed, update.tables);
+            let factors = parsed.factors(update.tables);
             let written = match &factors[..] {
                 [only] => vec![*only],
                 several => assigned(parsed, &update.set, several, |factor| named(&factor.name), version),
@@ -124,7 +123,7 @@ fn assigned<'a>(
 
 /// Tables that a DELETE takes rows of.
 fn deleted(parsed: &Parsed, delete: &Delete) -> Vec<ObjectName> {
-    let factors = factors(parsed, delete.from);
+    let factors = parsed.factors(delete.from);
     if delete.targets.is_empty() {
         return factors.iter().map(|factor| factor.name).collect();
     }

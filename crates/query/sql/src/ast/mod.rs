@@ -219,6 +219,19 @@ impl Parsed {
         &self.tables
     }
 
+    /// Tables by name in FROM or behind UPDATE, in the order they are written.
+    pub fn factors(&self, tables: TableId) -> Vec<&TableFactor> {
+        let (mut found, mut left) = (Vec::new(), vec![tables]);
+        while let Some(id) = left.pop() {
+            match &self[id] {
+                TableRef::Table(factor) => found.push(factor),
+                TableRef::Join { left: first, right, .. } => left.extend([*right, *first]),
+                TableRef::Derived { .. } | TableRef::JsonTable(_) => {}
+            }
+        }
+        found
+    }
+
     /// The names among those of tables that are [reserved](crate::kind_of_reserved) in the schema `mysql`.
     pub fn reserved(&self) -> &[ObjectName] {
         &self.reserved
