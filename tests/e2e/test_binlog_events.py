@@ -388,3 +388,19 @@ def test_a_statement_of_several_events_ends_once_where_its_end_commits(start):
     # A replica tells its own ones the same.
     value(other, "SHOW BINARY LOG STATUS")
     assert ends(other, "binlog.000001")[:len(of_m)] == of_m
+
+
+def test_what_is_sent_is_what_is_in_the_file(start):
+    server = start("--log-bin")
+    connection = server.connect()
+    run("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)", "INSERT INTO d.t VALUES (1)", "FLUSH BINARY LOGS", on=connection)
+    for word in ("CRC32", "NONE"):
+        other = server.connect()
+        run(f"SET @source_binlog_checksum = '{word}'", on=other)
+        # Tools that copy files say NONE. Before each file comes its name, which no file has.
+        sent = dump(other, "binlog.000001")
+        names = [at for at, event in enumerate(sent) if event[4] == 4 and event[13:17] == bytes(4)]
+        copy = b"\xfebin" + b"".join(sent[names[0] + 1:names[1]])
+        assert copy == (server.datadir / "binlog.000001").read_bytes(), word
+        # The first name comes before the event that says whether there are checksums.
+        assert len(sent[0]) == 19 + 8 + len("binlog.000001") + (4 if word == "CRC32" else 0), word

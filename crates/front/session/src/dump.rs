@@ -98,8 +98,8 @@ struct Dump<'o> {
     conn: &'o mut Connection,
     answers: Option<Answers>,
     server_id: u32,
-    /// Events keep their checksums; a reader that cannot take them gets none.
-    sums: bool,
+    /// Before the first event that describes a format, the reader expects no checksums.
+    begins_plain: bool,
     heartbeat: Option<Duration>,
     /// What the replica has: left out.
     has: Option<GtidSet>,
@@ -183,7 +183,9 @@ impl Session {
         self.refresh_access()?;
         self.need(Action::ReadBinaryLog)?;
         let binlog = self.server.binlog.clone().ok_or_else(|| fatal("Binary log is not open"))?;
-        if dump.flags & NON_BLOCK != 0 {
+        // Whoever is no replica, as `mysqlbinlog`, has no number.
+        let ends_at_end = dump.flags & NON_BLOCK != 0 || dump.server_id == 0;
+        if ends_at_end {
             // It ends with what is committed now.
             binlog.catch_up(sync::blocking::is_interrupted).map_err(fatal_of)?;
         }
@@ -209,15 +211,13 @@ impl Session {
                 .seek(position)
                 .map_err(|_| fatal("Client requested source to start replication from position > file size"))?;
         }
-        let sums = match self.user_text(&["source_binlog_checksum", "master_binlog_checksum"]) {
-            Some(word) => !word.eq_ignore_ascii_case("NONE"),
-            None if reader.checksum() == Checksum::None => true,
-            None => {
-                return Err(fatal(
-                    "Replica can not handle replication events with the checksum that source is configured to log",
-                ));
-            }
-        };
+        // Whoever names any knows checksums, and takes what is in the files.
+        let word = self.user_text(&["source_binlog_checksum", "master_binlog_checksum"]);
+        if word.is_none() && reader.checksum() != Checksum::None {
+            return Err(fatal(
+                "Replica can not handle replication events with the checksum that source is configured to log",
+            ));
+        }
         let replaced = self.take_place(dump.server_id);
         let heartbeat = self.user_text(&["source_heartbeat_period", "master_heartbeat_period"]);
         let heartbeat = heartbeat.and_then(|ns| ns.parse().ok()).filter(|ns| *ns > 0).map(Duration::from_nanos);
@@ -237,7 +237,7 @@ impl Session {
             conn,
             answers,
             server_id: self.server.globals.load().uint(crate::binary_log::SERVER_ID) as u32,
-            sums,
+            begins_plain: word.is_some_and(|word| word.eq_ignore_ascii_case("NONE")),
             heartbeat,
             has,
             skips: false,
@@ -248,7 +248,7 @@ impl Session {
         let interrupt = Arc::clone(self.tx.interrupt());
         let entry = &self.entry;
         let stage = |stage| entry.stage(stage);
-        let ends = dump_in_progress.run(dump.flags & NON_BLOCK != 0, &|| interrupt.reason() != 0, &stage);
+        let ends = dump_in_progress.run(ends_at_end, &|| interrupt.reason() != 0, &stage);
         self.server.replicas.lock().remove(&self.state.id);
         self.server.dumps.lock().remove(&self.state.id);
         binlog.detach_answering(self.state.id.into());
@@ -317,7 +317,7 @@ impl Dump<'_> {
             match self.reader.next(&mut event).map_err(fatal_of)? {
                 Read::Event(header) => {
                     if !self.leaves_out(&header, &event) {
-                        self.send(&header, &mut event)?;
+                        self.send(&event)?;
                         self.await_answer(killed)?;
                     }
                 }
@@ -356,7 +356,8 @@ impl Dump<'_> {
         let name = self.binlog.file_name(self.reader.number());
         let offset = self.reader.offset();
         let stamp = Stamp { timestamp: 0, server_id: self.server_id };
-        let sum = if self.sums { self.reader.checksum() } else { Checksum::None };
+        let is_plain = std::mem::take(&mut self.begins_plain);
+        let sum = if is_plain { Checksum::None } else { self.reader.checksum() };
         let mut bytes = Vec::new();
         event::put(&mut bytes, Kind::Rotate, stamp, FLAG_ARTIFICIAL, None, &[&event::rotate(&name, offset)], sum);
         self.packet(&bytes, false)?;
@@ -368,10 +369,6 @@ impl Dump<'_> {
             description[13..17].fill(0);
             let created = HEADER_BYTES + 52;
             description[created..created + 4].fill(0);
-        }
-        let end = description.len() - event::CHECKSUM_BYTES;
-        if !self.sums {
-            description[end - 1] = Checksum::None as u8;
         }
         event::seal(&mut description);
         self.packet(&description, false)?;
@@ -396,12 +393,7 @@ impl Dump<'_> {
         self.skips
     }
 
-    fn send(&mut self, header: &Header, event: &mut Vec<u8>) -> Result<()> {
-        if !self.sums && self.reader.checksum() == Checksum::Crc32 {
-            event.truncate(event.len() - event::CHECKSUM_BYTES);
-            let len = header.len - event::CHECKSUM_BYTES as u32;
-            event[9..13].copy_from_slice(&len.to_le_bytes());
-        }
+    fn send(&mut self, event: &[u8]) -> Result<()> {
         let place = (self.reader.number(), self.reader.offset());
         let asks = self.answers.as_mut().is_some_and(|answers| answers.asks(place));
         self.packet(event, asks)
@@ -507,7 +499,7 @@ impl Dump<'_> {
             answers.ask((number, offset));
         }
         let name = self.binlog.file_name(number);
-        let sum = if self.sums { self.reader.checksum() } else { Checksum::None };
+        let sum = self.reader.checksum();
         let len = (HEADER_BYTES + name.len() + sum.bytes()) as u64;
         let stamp = Stamp { timestamp: 0, server_id: self.server_id };
         let mut bytes = Vec::new();
