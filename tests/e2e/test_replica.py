@@ -743,13 +743,13 @@ def test_filters_ask_for_all_that_a_statement_defines(start):
     there, here = source.connect(), replica.connect()
     follow(here, source)
     run("CREATE DATABASE d1", "CREATE DATABASE d2", "CREATE TABLE d1.a (i INT)", "CREATE TABLE d1.z (i INT)", "CREATE TABLE d1.more (i INT)",
-        "CREATE TABLE d2.b (i INT)", "CREATE VIEW d2.v AS SELECT 1 AS n", "USE d2", "CREATE TRIGGER old BEFORE INSERT ON b FOR EACH ROW SET @a = 1",
-        "CREATE USER u", "CREATE PROCEDURE d2.p() SELECT 1", on=there)
+        "CREATE TABLE d2.b (i INT)", "CREATE VIEW d2.v AS SELECT 1 AS n", "CREATE TRIGGER d2.old BEFORE INSERT ON d2.b FOR EACH ROW SET @a = 1",
+        "CREATE USER u", "USE d2", "CREATE PROCEDURE p() SELECT 1", on=there)
     catch_up(here, there)
     run("STOP REPLICA", "CHANGE REPLICATION FILTER REPLICATE_WILD_IGNORE_TABLE=('d2.%')", "START REPLICA", on=here)
     run("ALTER VIEW d2.v AS SELECT 2 AS n", "CREATE OR REPLACE VIEW d2.v AS SELECT 3 AS n", "CREATE VIEW d2.w AS SELECT 1 AS n",
         "CREATE TRIGGER d2.fresh BEFORE INSERT ON d2.b FOR EACH ROW SET @a = 1", "DROP TRIGGER d2.fresh", "DROP TRIGGER d2.old",
-        "USE d1", "CREATE TRIGGER fresh BEFORE INSERT ON a FOR EACH ROW SET @a = 1",
+        "CREATE TRIGGER d1.fresh BEFORE INSERT ON d1.a FOR EACH ROW SET @a = 1",
         "GRANT SELECT ON d2.b TO u", "GRANT EXECUTE ON PROCEDURE d2.p TO u", "GRANT SELECT ON d1.a TO u",
         "RENAME TABLE d1.z TO d2.z", "DROP TABLE d2.b, d1.more", "DROP VIEW d2.v, d2.w", "ALTER DATABASE d2 CHARACTER SET latin1",
         "DROP DATABASE d2", "CREATE DATABASE d2", on=there)

@@ -77,7 +77,8 @@ impl Session {
             created: u64::try_from(since.as_millis() / 10).unwrap_or(u64::MAX),
             compiled: OnceLock::new(),
         };
-        let logged = inspect::triggers::create_text(&trigger, &table, order.as_ref());
+        // Whoever repeats it may be in another schema.
+        let logged = inspect::triggers::create_text(Some(&schema), &trigger, &table, order.as_ref());
         self.define_with(|ddl, state| {
             if state.log_text.is_some() {
                 state.log_text = Some(logged.into_bytes());

@@ -9,13 +9,14 @@ use types::codes::*;
 use types::sql_mode::SqlMode;
 use types::{DataType, Result, TypeKind, Value, err};
 
-/// The statement that makes the trigger, as SHOW CREATE and the binary log have it.
-pub fn create_text(trigger: &Trigger, table: &str, order: Option<&TriggerOrder>) -> String {
+/// The statement that makes the trigger, as SHOW CREATE and, with the schema of both names, the binary log have it.
+pub fn create_text(schema: Option<&str>, trigger: &Trigger, table: &str, order: Option<&TriggerOrder>) -> String {
     let (user, host) = trigger.definer.rsplit_once('@').unwrap_or((&trigger.definer, ""));
     let definer = format!("{}@{}", quote_name(user), quote_name(host));
     let (name, on) = (quote_name(&trigger.name), quote_name(table));
     let (timing, event) = (trigger.timing(), trigger.event.word());
-    let mut out = format!("CREATE DEFINER={definer} TRIGGER {name} {timing} {event} ON {on} FOR EACH ROW ");
+    let of = schema.map_or_else(String::new, |schema| quote_name(schema) + ".");
+    let mut out = format!("CREATE DEFINER={definer} TRIGGER {of}{name} {timing} {event} ON {of}{on} FOR EACH ROW ");
     if let Some(order) = order {
         let word = if order.follows { "FOLLOWS" } else { "PRECEDES" };
         out += &format!("{word} {} ", quote_name(&order.other));
@@ -65,7 +66,7 @@ pub fn show_create(cx: &Context, schema: &str, name: &str) -> Result<Rows> {
     let row = vec![
         text(&trigger.name),
         text(SqlMode(trigger.sql_mode).names()),
-        text(create_text(trigger, &table.name, None)),
+        text(create_text(None, trigger, &table.name, None)),
         text(&trigger.client_charset),
         text(&trigger.connection_collation),
         text(&trigger.database_collation),
