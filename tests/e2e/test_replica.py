@@ -744,7 +744,7 @@ def test_filters_ask_for_all_that_a_statement_defines(start):
     follow(here, source)
     run("CREATE DATABASE d1", "CREATE DATABASE d2", "CREATE TABLE d1.a (i INT)", "CREATE TABLE d1.z (i INT)", "CREATE TABLE d1.more (i INT)",
         "CREATE TABLE d2.b (i INT)", "CREATE VIEW d2.v AS SELECT 1 AS n", "CREATE TRIGGER d2.old BEFORE INSERT ON d2.b FOR EACH ROW SET @a = 1",
-        "CREATE USER u", "USE d2", "CREATE PROCEDURE p() SELECT 1", on=there)
+        "CREATE USER u", "CREATE PROCEDURE d2.q() SELECT 1", "USE d2", "CREATE PROCEDURE p() SELECT 1", on=there)
     catch_up(here, there)
     run("STOP REPLICA", "CHANGE REPLICATION FILTER REPLICATE_WILD_IGNORE_TABLE=('d2.%')", "START REPLICA", on=here)
     run("ALTER VIEW d2.v AS SELECT 2 AS n", "CREATE OR REPLACE VIEW d2.v AS SELECT 3 AS n", "CREATE VIEW d2.w AS SELECT 1 AS n",

@@ -125,7 +125,9 @@ impl Session {
             altered: now,
             compiled: OnceLock::new(),
         };
-        let logged = inspect::routines::create_text(&routine, create.if_not_exists);
+        // As it was written: whoever repeats it may be in another schema.
+        let named = create.name.schema.map(|_| schema.as_str());
+        let logged = inspect::routines::create_text(named, &routine, create.if_not_exists);
         let made = self.define_with(|ddl, state| {
             if state.log_text.is_some() {
                 state.log_text = Some(logged.into_bytes());

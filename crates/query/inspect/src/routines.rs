@@ -23,8 +23,8 @@ fn declared(column: &Column) -> String {
     declared
 }
 
-/// The statement that makes the routine, as SHOW CREATE and the binary log have it.
-pub fn create_text(routine: &Routine, if_not_exists: bool) -> String {
+/// The statement that makes the routine, as SHOW CREATE and, with the schema where it was named, the binary log have it.
+pub fn create_text(schema: Option<&str>, routine: &Routine, if_not_exists: bool) -> String {
     let (user, host) = routine.definer.rsplit_once('@').unwrap_or((&routine.definer, ""));
     // As its own text is quoted.
     let ansi = SqlMode(routine.sql_mode).has(SqlMode::ANSI_QUOTES);
@@ -32,7 +32,8 @@ pub fn create_text(routine: &Routine, if_not_exists: bool) -> String {
     let definer = format!("{}@{}", quote_name(user), quote_name(host));
     let exists = if if_not_exists { "IF NOT EXISTS " } else { "" };
     let (kind, name) = (routine.kind.word(), quote_name(&routine.name));
-    let mut out = format!("CREATE DEFINER={definer} {kind} {exists}{name}({})", routine.parameter_text);
+    let of = schema.map_or_else(String::new, |schema| quote_name(schema) + ".");
+    let mut out = format!("CREATE DEFINER={definer} {kind} {exists}{of}{name}({})", routine.parameter_text);
     if let Some(returns) = &routine.returns {
         out += &format!(" RETURNS {}", declared(returns));
     }
@@ -72,7 +73,7 @@ pub fn show_create(cx: &Context, schema: &str, kind: RoutineKind, name: &str) ->
     let row = vec![
         text(&routine.name),
         text(SqlMode(routine.sql_mode).names()),
-        maybe(shows_text.then(|| create_text(routine, false))),
+        maybe(shows_text.then(|| create_text(None, routine, false))),
         text(&routine.client_charset),
         text(&routine.connection_collation),
         text(&routine.database_collation),
