@@ -105,10 +105,9 @@ const NO_EFFECT_PREFIXES: [&str; 8] = [
 
 /// Variables that have one value here, and of which another one would change logs, figures, speed or what cannot be made here: never an
 /// answer, nor what is kept.
-const NO_DIFFERENCE: [&str; 57] = [
+const NO_DIFFERENCE: [&str; 56] = [
     "core_file",
     "eq_range_index_dive_limit",
-    "event_scheduler",
     "ft_boolean_syntax",
     "ft_max_word_len",
     "ft_min_word_len",
