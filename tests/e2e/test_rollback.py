@@ -70,7 +70,8 @@ def fill_disk(server, place):
     """No room but what statements must leave."""
     disk = Disk(place)
     connection = server.connect()
-    run("CREATE TABLE d.filler (id INT AUTO_INCREMENT PRIMARY KEY, pad VARBINARY(8000))", on=connection)
+    # The data file is to be full, and not the log, which a binary log that cannot be written keeps.
+    run("SET sql_log_bin = 0", "CREATE TABLE d.filler (id INT AUTO_INCREMENT PRIMARY KEY, pad VARBINARY(8000))", on=connection)
     disk.fill(0)
     fill_until_refused("INSERT INTO d.filler (pad) VALUES (REPEAT('f', 7500))", on=connection)
     return disk

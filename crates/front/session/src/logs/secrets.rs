@@ -19,7 +19,8 @@ pub(super) fn without_secrets(parsed: &Parsed, mode: SqlMode) -> Option<Vec<u8>>
         Statement::CreateUser(_) | Statement::AlterUser(_) | Statement::CloneInstance(_) => Sort::Secret,
         Statement::Replica(ReplicaStatement::ChangeSource { .. } | ReplicaStatement::Start { .. }) => Sort::Secret,
         Statement::Server(server) if !matches!(server.verb, ServerVerb::Drop { .. }) => Sort::Secret,
-        Statement::CreateRoutine(_) | Statement::Set(_) | Statement::Unsupported(_) => Sort::Any,
+        Statement::CreateRoutine(_) | Statement::CreateEvent(_) | Statement::AlterEvent(_) => Sort::Any,
+        Statement::Set(_) | Statement::Unsupported(_) => Sort::Any,
         _ => return None,
     };
     Some(hide(parsed.source(), mode, sort))
