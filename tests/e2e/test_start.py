@@ -1,5 +1,6 @@
 """Starting, stopping and what the command line says when it cannot: one clear line, exit code 1."""
 
+import pathlib
 import subprocess
 
 import harness
@@ -37,6 +38,12 @@ def test_a_locked_data_directory(start):
     second = start(run=False, datadir=first.datadir)
     refuse(second, str(first.datadir))
     assert value(first.connect(), "SELECT 1") == 1
+
+
+def test_no_core_is_dumped(start):
+    """There would be keys, passwords and rows in it; one byte is the limit that holds where a program takes cores, too."""
+    limits = pathlib.Path(f"/proc/{start().process.pid}/limits").read_text()
+    assert next(line.split()[4:6] for line in limits.splitlines() if line.startswith("Max core file size")) == ["1", "1"]
 
 
 def test_a_foreign_directory_is_left_alone(start):

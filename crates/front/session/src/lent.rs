@@ -225,11 +225,11 @@ impl State {
     fn look_as_definer(&mut self) {
         let depth = self.lent().surrounded.len();
         let Some(mut context) = self.inspect.take() else { return };
-        if let Ok(rights) = LentRights::of(self) {
-            let access = rights.access();
-            let definer = viewer_of(&rights.server, access, &access.account().name.user, Vec::new());
-            context.callers.push((depth, std::mem::replace(&mut context.viewer, definer)));
-        }
+        // Never with the caller's eyes, whatever happens.
+        let rights = LentRights::of(self).expect("the definer's were exchanged before");
+        let access = rights.access();
+        let definer = viewer_of(&rights.server, access, &access.account().name.user, Vec::new());
+        context.callers.push((depth, std::mem::replace(&mut context.viewer, definer)));
         self.inspect = Some(context);
     }
 

@@ -344,7 +344,15 @@ impl Assigner {
         run: &Run<'_>,
     ) -> Result<()> {
         self.nulls.clear();
-        self.apply_set(table, frame, writer, row, how, run)
+        if !self.sequential {
+            return self.assign(0, self.set.len(), !self.stamped.is_empty(), table, frame, writer, row, how, run);
+        }
+        // The old row comes back into the slot at the end: the caller compares with it.
+        self.old.clear();
+        self.old.extend_from_slice(&frame.slots[self.slot].bytes);
+        let result = self.apply_in_turn(table, frame, writer, row, how, run);
+        std::mem::swap(&mut frame.slots[self.slot].bytes, &mut self.old);
+        result
     }
 
     /// The second half, of a row that takes the place of `old`: triggers, what is computed of its columns, checks.
@@ -404,26 +412,6 @@ impl Assigner {
         let value = long::column(&tx, table, &writer.row, c)?;
         let negative = !table.columns[c].data_type.unsigned && value.to_i64() < 0;
         if negative { Ok(()) } else { super::insert::observe(table, value.to_u64(), run) }
-    }
-
-    fn apply_set(
-        &mut self,
-        table: &Table,
-        frame: &mut Frame,
-        writer: &mut RowWriter,
-        row: u64,
-        how: Strictness,
-        run: &Run<'_>,
-    ) -> Result<()> {
-        if !self.sequential {
-            return self.assign(0, self.set.len(), !self.stamped.is_empty(), table, frame, writer, row, how, run);
-        }
-        // The old row comes back into the slot at the end: the caller compares with it.
-        self.old.clear();
-        self.old.extend_from_slice(&frame.slots[self.slot].bytes);
-        let result = self.apply_in_turn(table, frame, writer, row, how, run);
-        std::mem::swap(&mut frame.slots[self.slot].bytes, &mut self.old);
-        result
     }
 
     fn apply_in_turn(
