@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Scratch, key, options};
+use common::{Scratch, Stop, key, options};
 use engine::{
     Cursor, Direction, Engine, EngineOptions, Error, Isolation, LockMode, Range, Read, Transaction, Tree, TreeKind,
     Wait,
@@ -63,15 +63,6 @@ fn transfer(tx: &mut Transaction, bank: &Bank, number: u64) -> engine::Result<()
         tx.update(bank.accounts, &key(id), &account(balance)[..])?;
     }
     tx.insert(bank.journal, &key(number), &number.to_be_bytes()[..])
-}
-
-/// Ends the writers, also when the test fails.
-struct Stop<'s>(&'s AtomicBool);
-
-impl Drop for Stop<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
 }
 
 /// Numbers of transfers that are there, after the balances have been found to follow from them.

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Scratch, await_rollbacks, key, options, row};
+use common::{Scratch, Stop, await_rollbacks, key, options, row};
 use engine::{Engine, EngineOptions, EventStream, Isolation, LockMode, Lsn, Read, Transaction, Tree, TreeKind, Wait};
 use io::faults::SimDisk;
 use std::path::Path;
@@ -216,8 +216,8 @@ fn a_crash_keeps_the_events_of_what_it_keeps() {
     engine.retain_events(Some(from)).unwrap();
     let (stop, commits) = (AtomicBool::new(false), AtomicU64::new(0));
     let images: Vec<_> = std::thread::scope(|scope| {
+        let (engine, stop, commits) = (&engine, &stop, &commits);
         for _ in 0..3 {
-            let (engine, stop, commits) = (&engine, &stop, &commits);
             scope.spawn(move || {
                 let mut tx = Transaction::new(engine).unwrap();
                 while !stop.load(Ordering::Relaxed) {
@@ -226,16 +226,15 @@ fn a_crash_keeps_the_events_of_what_it_keeps() {
                 }
             });
         }
-        let images = (0..12)
+        let _stop = Stop(stop);
+        (0..12)
             .map(|i| {
                 while commits.load(Ordering::Relaxed) < 17 * i {
                     std::thread::yield_now();
                 }
                 disk.image()
             })
-            .collect();
-        stop.store(true, Ordering::Relaxed);
-        images
+            .collect()
     });
     drop(engine);
     disk.unmount();

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{await_rollbacks, check_sound_after_crash, key, options, outside};
+use common::{Stop, await_rollbacks, check_sound_after_crash, key, options, outside};
 use engine::{Engine, EngineOptions, Isolation, Long, Transaction, TreeKind};
 use io::faults::SimDisk;
 use std::path::PathBuf;
@@ -63,6 +63,7 @@ fn no_page_of_a_long_value_is_lost_in_a_crash() {
                 }
             }
         });
+        let _stop = Stop(&is_over);
         for i in (0..).take_while(|i| *i < VALUES || taken.load(Ordering::Relaxed) < IMAGES) {
             let [first, second] = [400_000, 300_000].map(|bytes| vec![i as u8; bytes]);
             let mut tx = begin(&engine);
@@ -77,7 +78,6 @@ fn no_page_of_a_long_value_is_lost_in_a_crash() {
             tx.delete(tree, &key(i)).unwrap();
             tx.commit().unwrap();
         }
-        is_over.store(true, Ordering::Relaxed);
     });
     disk.set_witness(|_| ());
     let images: Vec<_> = images.try_iter().collect();

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Scratch, check_sound, key, options, row, table};
+use common::{Scratch, Stop, check_sound, key, options, row, table};
 use engine::{
     Cursor, Direction, Engine, EngineOptions, Error, Isolation, LockMode, Range, Read, ResizeRefused, ResizeStage,
     Transaction, Tree, TreeKind, Wait,
@@ -155,6 +155,7 @@ fn sessions_go_on_while_the_size_changes() {
                     }
                 });
             }
+            let _stop = Stop(&stop);
             let sizes = [8, 48, 5, 16, 64, 6, 24, 5, 40];
             for mib in sizes.iter().cycle().take(18) {
                 resize(&engine, mib * MIB);
@@ -164,7 +165,6 @@ fn sessions_go_on_while_the_size_changes() {
                     std::thread::yield_now();
                 }
             }
-            stop.store(true, Ordering::Relaxed);
         });
         check_sound(&engine, &[tree], "under load");
         let sum = sum.into_inner();

@@ -1,7 +1,6 @@
 //! Power cuts, full disks and failed devices, on a simulated disk that loses and tears what was not flushed.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use io::Op;
@@ -128,25 +127,23 @@ fn whatever_was_acknowledged_survives_a_power_cut_at_every_change() {
 fn on_a_full_disk_the_next_checkpoint_makes_room() {
     let (disk, root) = mount("recycled", 1);
     let (log, _) = Log::open(&root, small()).unwrap();
-    let ends = AtomicBool::new(false);
     std::thread::scope(|threads| {
-        threads.spawn(|| {
-            while !ends.load(Ordering::Relaxed) {
-                log.set_checkpoint(log.flushed_lsn(), b"").unwrap();
-                std::thread::yield_now();
+        let writer = threads.spawn(|| {
+            for count in 0..2_000 {
+                for ask in [Log::ensure_room, Log::ensure_room_critical] {
+                    ask(&log, 4_000).unwrap();
+                    let at = log.append(&[&payload(count)]).unwrap();
+                    log.wait_flushed(at.end).unwrap();
+                }
+                if count == 500 {
+                    disk.set_room(Some(0));
+                }
             }
         });
-        for count in 0..2_000 {
-            for ask in [Log::ensure_room, Log::ensure_room_critical] {
-                ask(&log, 4_000).unwrap();
-                let at = log.append(&[&payload(count)]).unwrap();
-                log.wait_flushed(at.end).unwrap();
-            }
-            if count == 500 {
-                disk.set_room(Some(0));
-            }
+        while !writer.is_finished() {
+            log.set_checkpoint(log.flushed_lsn(), b"").unwrap();
+            std::thread::yield_now();
         }
-        ends.store(true, Ordering::Relaxed);
     });
     assert!(log.tail_lsn() > 8 * log.capacity(), "{} bytes of log", log.tail_lsn());
     disk.unmount();

@@ -262,20 +262,17 @@ fn kept_on_a_full_disk(name: &str) -> (SimDisk, Arc<Log>, Follower) {
 fn who_has_no_room_gets_what_the_follower_needs_no_more() {
     let (disk, log, mut follower) = kept_on_a_full_disk("asks");
     assert!(matches!(log.ensure_room_critical(SEGMENT as usize), Err(Error::NoSpace { .. })), "nobody answers");
-    log.answer(log.asked(), false);
-    let done = std::sync::atomic::AtomicBool::new(false);
+    let mut answered = log.asked();
+    log.answer(answered, false);
     std::thread::scope(|scope| {
-        scope.spawn(|| {
+        let writer = scope.spawn(|| {
             for _ in 0..1000 {
                 log.ensure_room_critical(1000).unwrap();
                 let at = log.append(&[&[8; 1000]]).unwrap();
                 log.wait_flushed(at.end).unwrap();
             }
-            done.store(true, std::sync::atomic::Ordering::SeqCst);
-            log.hurry_followers();
         });
-        let mut answered = log.asked();
-        while !done.load(std::sync::atomic::Ordering::SeqCst) {
+        while !writer.is_finished() {
             let asked = log.asked();
             while follower.next().unwrap().is_some() {}
             if asked != answered {

@@ -4,7 +4,7 @@
 
 use engine::{Engine, EngineOptions, Isolation, Long, REFERENCE_BYTES, Row, Transaction, Tree, TreeKind};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// A directory that is removed at the end.
@@ -27,6 +27,15 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Ends the threads that look at the word, also when the test fails: its scope would wait for them for ever.
+pub struct Stop<'s>(pub &'s AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 
