@@ -113,7 +113,7 @@ fn work(core: &Core, timely: bool) -> Result<()> {
     let flushed = if timely { core.flusher.wait(core, core.prefix.bound(), Want::Flushed) } else { Ok(()) };
     core.segments.grow_to(core.prefix.tail() + 2 * core.segments.data_bytes())?;
     if timely {
-        core.keep_reserve()?;
+        core.keep_reserve(0)?;
     }
     flushed
 }

@@ -68,6 +68,8 @@ impl Default for Options {
 
 /// Bytes that a thread may reserve beyond what it asked for before it looks again whether there is room.
 const ROOM_AHEAD: u64 = 32 << 10;
+/// Files of the reserve that stay when nobody needs them, until the log's thread comes round: a statement with many changes then makes none.
+const SPARE_RESERVE: usize = 1;
 
 /// Where a group stands: `start` is its LSN, `end` the LSN of the next one. Durable when `flushed_lsn() >= end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,7 +135,7 @@ impl Drop for Owed {
     fn drop(&mut self) {
         self.core.change_owed(self.bytes.wrapping_neg());
         // What is not removed now is removed by whoever keeps the reserve next.
-        let _ = self.core.keep_reserve();
+        let _ = self.core.keep_reserve(SPARE_RESERVE);
     }
 }
 
@@ -337,8 +339,10 @@ impl Log {
         if self.core.retained.load(Ordering::Acquire) == Lsn::MAX {
             return Ok(());
         }
-        self.core.change_owed(bytes);
-        if let Err(error) = self.core.keep_reserve() {
+        let all = self.core.change_owed(bytes);
+        if all > self.core.segments.reserved()
+            && let Err(error) = self.core.keep_reserve(SPARE_RESERVE)
+        {
             self.core.change_owed(bytes.wrapping_neg());
             return Err(error);
         }
@@ -353,7 +357,7 @@ impl Log {
 
     /// What a server that has ended kept for its open transactions, for who undoes them.
     pub fn found_reserve(&self) -> Owed {
-        let bytes = self.core.segments.reserve_bytes();
+        let bytes = self.core.segments.reserved();
         self.core.change_owed(bytes);
         Owed { core: Arc::clone(&self.core), bytes }
     }
@@ -594,16 +598,16 @@ impl Core {
         self.segments.free_below(if is_late { oldest } else { oldest.min(held) }, files as usize)
     }
 
-    fn change_owed(&self, by: u64) {
-        // Relaxed: who keeps the reserve reads it under the mutex of those who make segments, after its own change; of two changes the
-        // second one to come there sees both.
-        self.owed.fetch_add(by, Ordering::Relaxed);
+    /// What is owed then.
+    fn change_owed(&self, by: u64) -> u64 {
+        // SeqCst: with the load of `reserved` that follows; its partners are in `Segments::keep_reserve`.
+        self.owed.fetch_add(by, Ordering::SeqCst).wrapping_add(by)
     }
 
-    /// Makes the reserve as large as it is to be.
-    pub fn keep_reserve(&self) -> Result<()> {
-        // Relaxed: as above.
-        self.segments.keep_reserve(|| self.owed.load(Ordering::Relaxed))
+    /// Makes the reserve as large as it is to be, but for `spare` files more that may be there.
+    pub fn keep_reserve(&self, spare: usize) -> Result<()> {
+        // SeqCst: as above.
+        self.segments.keep_reserve(|| self.owed.load(Ordering::SeqCst), spare)
     }
 
     #[inline]
@@ -622,6 +626,9 @@ impl Core {
     fn make_segments(&self, end: Lsn) -> Result<()> {
         loop {
             let Err(error) = self.segments.grow_to(end) else { return Ok(()) };
+            if self.give_reserve_back() {
+                continue;
+            }
             let oldest = self.segments.first();
             let oldest_end = oldest + self.segments.data_bytes();
             let is_full = matches!(error, Error::NoSpace { .. });
@@ -649,6 +656,12 @@ impl Core {
         }
     }
 
+    /// What the reserve has beyond what is owed is the first to go on a full disk.
+    fn give_reserve_back(&self) -> bool {
+        let before = self.segments.reserved();
+        self.keep_reserve(0).is_ok() && self.segments.reserved() < before
+    }
+
     /// Does the follower need nothing below `lsn`? Asks it to let go, which it does in steps otherwise.
     fn ask_follower(&self, lsn: Lsn) -> Result<bool> {
         // Acquire: pairs with Release in `retain`.
@@ -673,7 +686,7 @@ impl Core {
         let usual = room == Room::Usual;
         if usual && self.segments.is_short() {
             // What a rollback has made of its reserve is not for others.
-            self.keep_reserve()?;
+            self.keep_reserve(0)?;
         }
         let ahead = if usual { ROOM_AHEAD.min(self.ring.bytes() / 64) } else { 0 };
         let granted = bytes as u64 + ahead;

@@ -95,6 +95,8 @@ pub struct Segments {
     state: Mutex<State>,
     /// First LSN without a segment. W: under `growing`. R: `ensure_room`, leaders.
     allocated: AtomicU64,
+    /// What the reserve has room for, in bytes. W: under `growing`. R: who owes a rollback its room.
+    reserved: AtomicU64,
     /// Segments were made of the reserve since it was last as large as it is to be. W: under `growing`. R: `ensure_room`, rollbacks.
     short: AtomicBool,
 }
@@ -130,7 +132,8 @@ impl Segments {
         let first = oldest / data_bytes;
         let mut numbers: Vec<u64> = directory.list()?.iter().filter_map(|name| number_of(name)).collect();
         numbers.sort_unstable();
-        let reserve = directory.list()?.iter().filter_map(|name| reserve_number_of(name)).collect();
+        let reserve: Vec<u64> = directory.list()?.iter().filter_map(|name| reserve_number_of(name)).collect();
+        let reserved = reserve.len() as u64 * data_bytes;
         let open = |number| open_segment(&directory, SegmentHeader { log_id, number, data_bytes });
         let mut state = State {
             live: VecDeque::new(),
@@ -174,6 +177,7 @@ impl Segments {
             growing: Mutex::new(Rank::LogFile, ()),
             state: Mutex::new(Rank::LogFile, state),
             allocated: AtomicU64::new(end),
+            reserved: AtomicU64::new(reserved),
             short: AtomicBool::new(false),
         };
         Ok((segments, stretch))
@@ -257,19 +261,26 @@ impl Segments {
     }
 
     /// Keeps room on the disk for `wanted` bytes of log, asked for with nobody else at it: blocks that nobody else can take. What is
-    /// beyond goes back to the file system. Errors: `NoSpace`, `Io`.
-    pub fn keep_reserve(&self, wanted: impl FnOnce() -> u64) -> Result<()> {
+    /// beyond, and beyond `spare` files, goes back to the file system. Errors: `NoSpace`, `Io`.
+    pub fn keep_reserve(&self, wanted: impl Fn() -> u64, spare: usize) -> Result<()> {
         let _growing = self.growing.lock();
-        let files = wanted().div_ceil(self.data_bytes) as usize;
         loop {
             let (count, next) = {
                 let state = self.state.lock_same_rank();
                 (state.reserve.len(), state.reserve.iter().max().map_or(1, |last| last + 1))
             };
+            let files = wanted().div_ceil(self.data_bytes) as usize;
             if count < files {
                 self.reserve_file(next)?;
                 self.state.lock_same_rank().reserve.push(next);
-            } else if count > files {
+                self.tell_reserved(count + 1);
+            } else if count > files + spare {
+                // Who adds to what is wanted looks at `reserved` after that: either it finds less here, or we find what it added.
+                self.tell_reserved(count - 1);
+                if wanted() > self.reserved() {
+                    self.tell_reserved(count);
+                    continue;
+                }
                 let surplus = self.state.lock_same_rank().reserve.pop().expect("there are more than none");
                 self.directory.remove(&reserve_name(surplus))?;
             } else {
@@ -280,15 +291,21 @@ impl Segments {
         }
     }
 
+    fn tell_reserved(&self, files: usize) {
+        // SeqCst: pairs with the load in `reserved`, as `owed` of the log does: see `keep_reserve`.
+        self.reserved.store(files as u64 * self.data_bytes, Ordering::SeqCst);
+    }
+
+    /// What the reserve has room for, in bytes.
+    pub fn reserved(&self) -> u64 {
+        // SeqCst: as in `tell_reserved`.
+        self.reserved.load(Ordering::SeqCst)
+    }
+
     /// Is there less in the reserve than there should be? Then what is left of the log's files is for rollbacks.
     pub fn is_short(&self) -> bool {
         // Relaxed: who reads it too late has taken little: see `ROOM_AHEAD`.
         self.short.load(Ordering::Relaxed)
-    }
-
-    /// What the reserve has room for.
-    pub fn reserve_bytes(&self) -> u64 {
-        self.state.lock_same_rank().reserve.len() as u64 * self.data_bytes
     }
 
     fn reserve_file(&self, number: u64) -> Result<()> {
@@ -303,7 +320,12 @@ impl Segments {
 
     /// Makes a segment of a file of the reserve; false: there is none.
     fn make_of_reserve(&self, header: SegmentHeader) -> Result<bool> {
-        let Some(number) = self.state.lock_same_rank().reserve.pop() else { return Ok(false) };
+        let (number, left) = {
+            let mut state = self.state.lock_same_rank();
+            let Some(number) = state.reserve.pop() else { return Ok(false) };
+            (number, state.reserve.len())
+        };
+        self.tell_reserved(left);
         let name = reserve_name(number);
         let made = self.directory.open_file(&name, OpenOptions::WRITE).map_err(Error::from).and_then(|file| {
             write_zeros(&file, 0, SEGMENT_HEADER + header.data_bytes)?;
@@ -317,6 +339,7 @@ impl Segments {
             }
             Err(error) => {
                 self.state.lock_same_rank().reserve.push(number);
+                self.tell_reserved(left + 1);
                 Err(error)
             }
         }
