@@ -188,7 +188,6 @@ impl State {
 
     /// See [`run::Env::surround`].
     pub(crate) fn take_surroundings(&mut self, new: Around<'_>) {
-        let schema = new.schema;
         let (mode, collation) = (self.sql_mode.0, self.vars.hot().literals);
         let mut before = Surroundings { database: None, sql_mode: mode, collation, user: None };
         if self.database.as_deref() != Some(new.schema) {
@@ -201,7 +200,7 @@ impl State {
         }
         self.lent().surrounded.push(before);
         #[cfg(debug_assertions)]
-        crate::panics::provoke_in(schema);
+        crate::panics::provoke_in(new.schema);
     }
 
     /// See [`run::Env::restore`]. False: nothing was changed.

@@ -316,7 +316,7 @@ impl Session {
     /// CURRENT_ROLE(), and whether LOAD_FILE() reads, follow the roles that are active.
     pub(crate) fn show_roles(&mut self) {
         let names: Vec<String> = self.access().active_roles().iter().map(quoted_account).collect();
-        self.state.reads_files = self.need(Action::ReadFile).is_ok();
+        self.state.reads_files = crate::needs::may(self.access(), Action::ReadFile);
         self.state.current_role = if names.is_empty() { "NONE".to_string() } else { names.join(",") };
     }
 

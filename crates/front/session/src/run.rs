@@ -896,7 +896,7 @@ impl Session {
         let globals = self.state.globals.peek();
         if !self.state.globals.is_current(&self.server.globals) || globals.bool(READ_ONLY) {
             let globals = self.server.globals.load();
-            let admin = self.need(Action::WriteWhileReadOnly).is_ok();
+            let admin = crate::needs::may(self.access(), Action::WriteWhileReadOnly);
             if globals.bool(SUPER_READ_ONLY) {
                 return Err(err!(ER_OPTION_PREVENTS_STATEMENT, "--super-read-only"));
             }

@@ -396,6 +396,10 @@ impl expr::Env for State {
         self.time_zone.offset_at(unix_seconds)
     }
 
+    fn literal_collation(&self) -> CollationId {
+        self.vars.hot().literals
+    }
+
     fn sql_mode(&self) -> u64 {
         self.sql_mode.0
     }

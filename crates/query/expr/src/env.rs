@@ -1,6 +1,7 @@
 //! The session as expressions see it: who is there, its variables, functions with state, warnings.
 
 use std::time::Duration;
+use types::collation::CollationId;
 use types::gtid::{Gtid, GtidSet};
 use types::{DataType, Result, SqlError, Value};
 
@@ -25,6 +26,10 @@ pub trait Env {
     /// Offset in seconds east of UTC of the session time zone at the given UTC time.
     fn time_zone_offset(&self, unix_seconds: i64) -> i32;
     fn sql_mode(&self) -> u64;
+    /// `collation_connection`: of literals.
+    fn literal_collation(&self) -> CollationId {
+        CollationId::UTF8MB4_0900_AI_CI
+    }
     fn last_insert_id(&self) -> u64;
     fn set_last_insert_id(&mut self, id: u64);
     /// Both halves of the state of RAND() without argument, [`crate::random_seed`] at first.

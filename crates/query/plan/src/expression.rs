@@ -436,7 +436,7 @@ impl Planner<'_> {
     /// An operator that is no comparison.
     pub(super) fn operation(&mut self, op: BinaryOp, a: Expr, b: Expr) -> Result<Expr> {
         let (a, b) = (wide::plain(a), wide::plain(b));
-        let increment = self.settings.div_increment;
+        let increment = if op == BinaryOp::Div { self.div_increment() } else { 0 };
         let arith = |op: ArithOp, a: Expr, b: Expr| {
             let (a, b) = (convert::arith_number(a), convert::arith_number(b));
             // A wide column is wide whatever it was made of.
@@ -577,7 +577,7 @@ impl Planner<'_> {
         if kind == AggregateKind::Avg
             && let Node::Aggregate(call) = &mut e.node
         {
-            e.ty = number::with_div_increment(e.ty, self.settings.div_increment);
+            e.ty = number::with_div_increment(e.ty, self.div_increment());
             call.ty = e.ty;
         }
         if let (AggregateKind::Min | AggregateKind::Max, Node::Aggregate(call)) = (kind, &mut e.node) {

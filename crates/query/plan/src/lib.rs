@@ -81,7 +81,6 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 pub use table_use::{ColumnUse, RoutineUse, TableUse, ViewRight};
 use types::codes::*;
-use types::collation::CollationId;
 use types::{DataType, Result, SqlError, err};
 
 /// A statement while it is planned.
@@ -109,13 +108,8 @@ impl<'p> Planner<'p> {
         env: &'p mut dyn Env,
         params: &'p [DataType],
     ) -> Planner<'p> {
-        let literal_collation = match env.system_variable(None, "collation_connection") {
-            Ok((types::Value::Bytes(name), _)) => std::str::from_utf8(&name).ok().and_then(CollationId::by_name),
-            _ => None,
-        };
-        let div_increment = env.system_variable(None, "div_precision_increment");
+        let literal_collation = env.literal_collation();
         let strict = types::SqlMode(env.sql_mode()).is_strict();
-        let literal_collation = literal_collation.unwrap_or(CollationId::UTF8MB4_0900_AI_CI);
         let unmet = text_type(literal_collation);
         let unmet = Parameter { data_type: unmet, place: unmet.kind, takes: Takes::Own, otherwise: Otherwise::Null };
         let parameters = vec![unmet; parsed.param_count as usize];
@@ -189,7 +183,6 @@ impl<'p> Planner<'p> {
                 hints: hints::Hints::new(parsed),
                 row_by_row: false,
                 explains: false,
-                div_increment: div_increment.map_or(expr::number::DIV_SCALE, |(v, _)| v.to_u64() as u32),
                 literal_collation,
                 locals: Arc::from([]),
             },
@@ -388,6 +381,12 @@ impl<'p> Planner<'p> {
     fn is_too_deep(&self, query: &ast::Query) -> bool {
         const LEVELS_MAX: usize = 64;
         self.scope.level > LEVELS_MAX && !query.order.is_empty()
+    }
+
+    /// `div_precision_increment`.
+    fn div_increment(&self) -> u32 {
+        let set = self.env.system_variable(None, "div_precision_increment");
+        set.map_or(expr::number::DIV_SCALE, |(v, _)| v.to_u64() as u32)
     }
 
     /// Is a variable of the session ON?

@@ -170,8 +170,6 @@ pub struct Settings {
     pub row_by_row: bool,
     /// The statement is not run, but described.
     pub explains: bool,
-    /// `div_precision_increment`.
-    pub div_increment: u32,
     /// Collation of literals: `collation_connection`.
     pub literal_collation: CollationId,
     /// The variables of the stored program that the statement is part of.
