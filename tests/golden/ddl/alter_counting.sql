@@ -42,3 +42,11 @@ ALTER TABLE t6 MODIFY id INT NOT NULL, LOCK=NONE;
 CREATE TABLE t7 (a INT PRIMARY KEY, id INT NOT NULL, KEY (id));
 ALTER TABLE t7 MODIFY id INT NOT NULL AUTO_INCREMENT, ALGORITHM=INPLACE;
 ALTER TABLE t7 MODIFY id INT NOT NULL AUTO_INCREMENT, ALGORITHM=INSTANT;
+-- An offset above the increment.
+SET auto_increment_increment = 5, auto_increment_offset = 32;
+CREATE TABLE beyond (x INT);
+INSERT INTO beyond VALUES (1), (2), (3);
+ALTER TABLE beyond ADD id INT AUTO_INCREMENT PRIMARY KEY, AUTO_INCREMENT = 42, ALGORITHM = COPY;
+INSERT INTO beyond (x) VALUES (4), (5);
+SELECT id, x FROM beyond ORDER BY id;
+SET auto_increment_increment = DEFAULT, auto_increment_offset = DEFAULT;

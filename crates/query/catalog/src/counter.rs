@@ -112,9 +112,10 @@ impl AutoIncrement {
     }
 }
 
-/// The smallest `offset + k * increment` that is at least `next`. An offset above the increment is ignored, as MySQL does.
+/// The smallest `offset + k * increment` that is at least `next`. Of an offset above the increment no more counts than what is left
+/// of it by the increment. (The manual says that MySQL ignores it; 9.7 does this, but for the first values of a table.)
 fn align(next: u64, increment: u64, offset: u64) -> Option<u64> {
-    let offset = if offset > increment { 1 } else { offset };
+    let offset = (offset - 1) % increment + 1;
     if next <= offset {
         return Some(offset);
     }
@@ -133,8 +134,10 @@ mod tests {
         assert_eq!(align(15, 10, 5), Some(15));
         assert_eq!(align(16, 10, 5), Some(25));
         assert_eq!(align(1, 10, 5), Some(5));
-        // offset > increment: as if it were 1
+        // offset > increment
         assert_eq!(align(3, 2, 9), Some(3));
+        assert_eq!(align(42, 5, 30), Some(45));
+        assert_eq!(align(15, 5, 7), Some(17));
         assert_eq!(align(u64::MAX, 2, 2), None);
     }
 }

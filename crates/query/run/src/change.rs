@@ -5,6 +5,7 @@
 
 use super::beside::{placed, row_savepoint, undo_row};
 use super::long;
+use super::reread::{change_anew, read_anew};
 use super::rules::{RuleSet, is_ignorable};
 use super::scan::{ScanOp, count_position};
 use super::sort::encode_sort_key;
@@ -16,6 +17,7 @@ use engine::{LockMode, Read, Wait};
 use expr::Execution;
 use expr::Node;
 use expr::Strictness;
+use expr::row::Slot;
 use expr::store;
 use plan::node::rules::Rules;
 use plan::node::{self, Assigned, Plan, SortKey};
@@ -304,6 +306,7 @@ impl Assigner {
                     Node::SetUserVariable(..) | Node::Subquery { .. } | Node::Exists { .. } => true,
                     Node::InSubquery { .. } | Node::Quantified { .. } => true,
                     Node::Call(f, _) => f.volatile,
+                    Node::Routine(_) => true,
                     _ => false,
                 }),
             })
@@ -319,7 +322,7 @@ impl Assigner {
         self.rules.as_ref().map_or(Ok(()), |rules| rules.unchanged(old, &writer.row, run))
     }
 
-    /// Encodes the changed row into `writer`, complete.
+    /// Encodes the changed row into `writer`, complete. False: the row is gone, by what the statement calls.
     pub fn apply(
         &mut self,
         table: &Table,
@@ -328,9 +331,10 @@ impl Assigner {
         row: u64,
         how: Strictness,
         run: &Run<'_>,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         self.set_values(table, frame, writer, row, how, run)?;
-        self.finish(table, &frame.slots[self.slot].bytes, writer, row, how, run)
+        let Slot { key, bytes, .. } = &mut frame.slots[self.slot];
+        self.finish(table, (key, bytes), writer, row, how, run)
     }
 
     /// The first half of that: what the statement itself sets.
@@ -355,18 +359,20 @@ impl Assigner {
         result
     }
 
-    /// The second half, of a row that takes the place of `old`: triggers, what is computed of its columns, checks.
+    /// The second half, of a row that takes the place of `old`: triggers, what is computed of its columns, checks. `old` is read anew
+    /// where these may have changed it. False: it is gone.
     pub fn finish(
         &mut self,
         table: &Table,
-        old: &[u8],
+        (key, old): (&[u8], &mut Vec<u8>),
         writer: &mut RowWriter,
         row: u64,
         how: Strictness,
         run: &Run<'_>,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let defers = self.defers_nulls();
-        let Some(rules) = &mut self.rules else { return Ok(()) };
+        let rekey = self.touched[0];
+        let Some(rules) = &mut self.rules else { return change_anew(table, key, old, writer, rekey, run) };
         let set = &self.set;
         let absent = |c: usize| set.iter().any(|(s, value)| *s == c && matches!(value, Assigned::Default));
         if defers {
@@ -378,7 +384,11 @@ impl Assigner {
                 store::null_value(&table.columns[c], false, Strictness { null_is_error, ..how }, run)?;
             }
         }
-        rules.complete(writer, &|c| !defers && absent(c), row, how, run)
+        let is_there = change_anew(table, key, old, writer, rekey, run)?;
+        if is_there {
+            rules.complete(writer, &|c| !defers && absent(c), row, how, run)?;
+        }
+        Ok(is_there)
     }
 
     /// The row was written. Errors 1451, 1452.
@@ -547,7 +557,11 @@ impl UpdateStatement {
                         run.warn(e.code, e.message);
                         break;
                     }
-                    result => result?,
+                    is_there => {
+                        if !is_there? {
+                            break;
+                        }
+                    }
                 }
                 let slot = &rows.frame.slots[0];
                 let mut tx = run.tx.borrow_mut();
@@ -645,13 +659,16 @@ impl DeleteStatement {
         while rows.next(run)? {
             let _within = run.within(&rows.table);
             loop {
-                let slot = &rows.frame.slots[0];
+                let slot = &mut rows.frame.slots[0];
                 let undone = *ignore && rules.is_some();
                 if let Some(rules) = rules {
                     rules.before_delete(&slot.bytes, run)?;
                 }
                 let savepoint = row_savepoint(undone, &rows.table, run, &run.tx.borrow());
-                let result = writer.delete(&rows.table, &mut run.tx.borrow_mut(), &slot.key, &slot.bytes);
+                let result = match read_anew(&rows.table, &slot.key, &mut slot.bytes, run)? {
+                    true => writer.delete(&rows.table, &mut run.tx.borrow_mut(), &slot.key, &slot.bytes),
+                    false => Ok(()),
+                };
                 match result {
                     Ok(()) => match rules.as_mut().map_or(Ok(()), |rules| rules.deleted(&slot.bytes, run)) {
                         Err(e) if undone && is_ignorable(&e) => {

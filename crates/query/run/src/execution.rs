@@ -48,6 +48,8 @@ pub struct Run<'x> {
     pub constants: &'x [Constant],
     /// An INSERT, UPDATE or DELETE.
     pub writes: bool,
+    /// Routines that it calls change rows.
+    pub writes_within: bool,
     /// The statement is a routine's: an error leaves the rows that it has written.
     pub keeps_rows: bool,
     /// Where that is so: what the row goes back to that is being written.
@@ -145,6 +147,7 @@ impl<'x> Run<'x> {
             subqueries,
             constants: &[],
             writes: false,
+            writes_within: false,
             keeps_rows: false,
             unfinished: Cell::new(None),
             plain_reads: PlainReads::Query,

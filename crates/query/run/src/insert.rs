@@ -8,6 +8,7 @@ pub(super) use auto_increment::{auto_increment, number};
 
 use super::beside::{row_savepoint, undo_row};
 use super::change::{Assigner, info};
+use super::reread::read_anew;
 use super::rules::{RuleSet, is_ignorable};
 use super::spill::{Kept, Place};
 use super::subquery::Query;
@@ -578,9 +579,11 @@ impl InsertStatement {
         if let Some(rules) = &self.rules {
             rules.before_delete(&slot.bytes, run)?;
         }
-        let mut tx = run.tx.borrow_mut();
-        self.writer.delete(table, &mut tx, &slot.key, &slot.bytes).map_err(Refused::locked)?;
-        drop(tx);
+        let slot = &mut self.frame.slots[0];
+        if read_anew(table, &slot.key, &mut slot.bytes, run)? {
+            let mut tx = run.tx.borrow_mut();
+            self.writer.delete(table, &mut tx, &slot.key, &slot.bytes).map_err(Refused::locked)?;
+        }
         if let Some(rules) = &mut self.rules {
             rules.deleted(&slot.bytes, run)?;
         }
@@ -677,7 +680,12 @@ impl InsertStatement {
                 run.warn(e.code, e.message);
                 return Ok(());
             }
-            applied => applied?,
+            is_there => {
+                if !is_there? {
+                    p.unchanged += 1;
+                    return Ok(());
+                }
+            }
         }
         let slot = &self.frame.slots[0];
         let savepoint = row_savepoint(true, table, run, &run.tx.borrow()).expect("it is wanted");

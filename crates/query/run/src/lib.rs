@@ -43,6 +43,7 @@ mod operator;
 pub mod prepared;
 pub mod program;
 mod recursive;
+mod reread;
 pub mod rules;
 mod saved_slots;
 mod scan;

@@ -6,6 +6,7 @@ use super::beside::{row_savepoint, undo_row};
 use super::change::{Assigner, LOCKING, info};
 use super::key_set::KeySet;
 use super::long;
+use super::reread::read_anew;
 use super::rules::{RuleSet, is_ignorable};
 use super::scan::count_position;
 use super::spill::{Merge, Runs};
@@ -214,7 +215,9 @@ impl UpdateManyStatement {
                 continue;
             }
             let applied = match t.fires_late {
-                true => t.assigner.set_values(&t.table, &mut self.frame, &mut self.writer, joined, how, run),
+                true => {
+                    t.assigner.set_values(&t.table, &mut self.frame, &mut self.writer, joined, how, run).map(|()| true)
+                }
                 false => t.assigner.apply(&t.table, &mut self.frame, &mut self.writer, joined, how, run),
             };
             match applied {
@@ -223,7 +226,11 @@ impl UpdateManyStatement {
                     t.ignored += 1;
                     continue;
                 }
-                result => result?,
+                is_there => {
+                    if !is_there? {
+                        continue;
+                    }
+                }
             }
             self.tuple.clear();
             let mut w = tuple::Writer::new(&mut self.tuple, t.columns.len());
@@ -277,12 +284,16 @@ impl UpdateManyStatement {
             kept = recycle(values);
             if *fires_late {
                 drop(tx);
-                match assigner.finish(table, row, writer, matched, how, run) {
+                match assigner.finish(table, (key, row), writer, matched, how, run) {
                     Err(e) if *ignore && is_ignorable(&e) => {
                         run.warn(e.code, e.message);
                         continue;
                     }
-                    result => result?,
+                    is_there => {
+                        if !is_there? {
+                            continue;
+                        }
+                    }
                 }
                 tx = run.tx.borrow_mut();
             }
@@ -392,13 +403,15 @@ impl DeleteManyStatement {
                     if let Some(rules) = rules {
                         rules.before_delete(&row, run)?;
                     }
-                    tx = run.tx.borrow_mut();
-                    let savepoint = row_savepoint(undone, table, run, &tx);
-                    if let Err(refused) = writer.delete(table, &mut tx, key, &row) {
-                        undo_row(savepoint, &mut tx)?;
-                        return Err(refused.locked());
+                    let savepoint = row_savepoint(undone, table, run, &run.tx.borrow());
+                    if read_anew(table, key, &mut row, run)? {
+                        tx = run.tx.borrow_mut();
+                        if let Err(refused) = writer.delete(table, &mut tx, key, &row) {
+                            undo_row(savepoint, &mut tx)?;
+                            return Err(refused.locked());
+                        }
+                        drop(tx);
                     }
-                    drop(tx);
                     match rules.as_mut().map_or(Ok(()), |rules| rules.deleted(&row, run)) {
                         Err(e) if undone && is_ignorable(&e) => {
                             undo_row(savepoint, &mut run.tx.borrow_mut())?;

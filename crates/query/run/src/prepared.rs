@@ -559,6 +559,7 @@ impl Prepared {
             run.set_beside(beside);
         }
         (run.writes, run.plain_reads, run.keeps_rows) = (self.writes, self.plain_reads, self.keeps_rows);
+        run.writes_within = self.writes_within;
         run.constants = &self.constants;
         run.evaluation.reads_nothing = self.uses == Uses::Nothing;
         self.figures.count_joins();
