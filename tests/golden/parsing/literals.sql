@@ -9,7 +9,6 @@ SELECT 1 --1;
 SELECT /*! 1 + */ 2, /*!80000 3 + */ 4, /*!99999 5 + */ 6, /*!50000 7*/;
 SELECT /*+ MAX_EXECUTION_TIME(1000) */ 1;
 SELECT 1.5e3, 1e-2, .5, 5., 0x1F, 0b11, TRUE, FALSE, NULL, \N;
--- differs: name of a column
 SELECT -1, +1, - -1, -+-1, !1, ~1 & 3, NOT 0;
 SELECT 1 + 2 * 3, (1 + 2) * 3, 2 - 3 - 4, 8 / 4 / 2, 7 DIV 2 * 2, 1 | 2 & 3, 1 << 2 + 1, 5 & 4 = 4, 1 = 1 = 1, 3 > 2 > 1, 1 < 2 = 1, -2 ^ 1, 2 * 3 % 4;
 SELECT 1 OR 0 AND 0, (1 OR 0) AND 0, NOT 1 OR 1, NOT 1 = 0, 1 XOR 1 OR 1, 1 BETWEEN 0 AND 2 AND 0, 1 IN (1) = 1, 'a' LIKE 'a' = 1, NULL IS NULL = 1, 1 IS TRUE IS TRUE;

@@ -49,3 +49,4 @@ select _latin1 x'E9' = _koi8r x'D1';
 select (select a from t1 order by a limit 1) = convert('x' using koi8r);
 select concat(d, a) from t1 where d is not null;
 select concat(d, _cp1251 x'E0') from t1;
+SELECT (@a := _latin2'test' COLLATE latin2_bin) = _latin2'TEST' COLLATE latin2_general_ci AS equal, COERCIBILITY(@b := _latin2'x' COLLATE latin2_bin) AS assigned, COERCIBILITY(@c) AS unset;

@@ -67,7 +67,7 @@ pub enum Provenance {
     Merged,
     /// A column of the rows that a view or derived table has of its own.
     Kept,
-    /// The value of a scalar subquery.
+    /// The value of a scalar subquery, or an integer that is written with as many digits as no INT is sure to have.
     Subquery,
     /// MIN or MAX of a column: what is made of it is made of the column.
     Extreme,

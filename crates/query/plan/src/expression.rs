@@ -63,6 +63,7 @@ impl Planner<'_> {
         self.scope.clause = before;
         let mut e = self.truth(e?);
         if clause == "where clause" {
+            e = self.last_inserted(e)?;
             e = self.zero_dates(e);
         }
         Ok(e)
@@ -188,7 +189,10 @@ impl Planner<'_> {
                 // A window function is of the query that it stands in.
                 if over { e } else { self.of_its_query(e, first_read) }
             }
-            Ast::CountStar => AggregateCall::expr(AggregateKind::Count, false, Vec::new())?,
+            Ast::CountStar => {
+                let e = AggregateCall::expr(AggregateKind::Count, false, Vec::new())?;
+                if self.request.over { e } else { self.of_its_query(e, self.queries.outer_reads.len()) }
+            }
             Ast::GroupConcat(g) => self.group_concat(g)?,
             Ast::Window(call) => self.window_call(id, call)?,
             Ast::Cast(cast) => self.cast(cast)?,
@@ -358,15 +362,27 @@ impl Planner<'_> {
         Ok(at_slot(e?, slot))
     }
 
-    /// `sql_auto_is_null`, and the column that it speaks of: of the row inserted last, the value looks NULL.
-    pub(super) fn is_auto_null(&self, e: &Expr) -> bool {
-        let Node::Column { depth: 0, slot, column } = e.node else { return false };
-        let is_counted = |s: &super::names::Source| {
-            let c = s.table.as_ref().map(|t| &t.columns[column as usize]);
-            c.is_some_and(|c| c.auto_increment)
+    /// `sql_auto_is_null`: a WHERE that asks for NULL in an AUTO_INCREMENT column, and for nothing else, asks for the row that was
+    /// inserted last.
+    fn last_inserted(&self, e: Expr) -> Result<Expr> {
+        let asked = match e.node {
+            Node::IsNull { negated: false, ref operand } => operand.as_ref(),
+            Node::Call(f, ref args) if f.name == "isnull" => &args[0],
+            _ => return Ok(e),
         };
-        self.flag("sql_auto_is_null")
-            && self.current_block().sources.iter().any(|s| s.slot == slot as usize && is_counted(s))
+        if !self.is_counted(asked) || !self.flag("sql_auto_is_null") {
+            return Ok(e);
+        }
+        let last = functions::call("last_insert_id", Vec::new())?.expect("a function that there is");
+        compare_exprs(CmpOp::Eq, asked.clone(), last)
+    }
+
+    /// An AUTO_INCREMENT column of a table that stands in FROM itself, not on the inner side of an outer join.
+    fn is_counted(&self, e: &Expr) -> bool {
+        let Node::Column { depth: 0, slot, column } = e.node else { return false };
+        let mut sources = self.current_block().sources.iter().filter(|s| !s.hidden && !s.nullable);
+        let table = sources.find(|s| s.slot == usize::from(slot)).and_then(|s| s.table.as_ref());
+        table.is_some_and(|t| t.columns[usize::from(column)].auto_increment)
     }
 
     /// An operand of a comparison: rows are refused here, nesting is bounded.

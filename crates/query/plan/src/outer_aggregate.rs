@@ -1,6 +1,8 @@
 //! Aggregates of a query that stand in its subqueries: `SELECT (SELECT SUM(t.a)) FROM t` sums over the rows of `t`. An aggregate
 //! whose arguments read columns of outer queries alone is of the outermost of these that takes aggregates in the clause at hand,
-//! but of none further out than the innermost one read; where none takes it, it is the subquery's own.
+//! but of none further out than the innermost one read; where none takes it, it is the subquery's own. One that reads no column is
+//! the subquery's own where that takes it, and else of the outermost query that does: `SELECT (SELECT 1 FROM u WHERE u.b = COUNT(*)) FROM t`
+//! counts the rows of `t`.
 
 use super::Planner;
 use expr::Shape;
@@ -31,13 +33,18 @@ impl Planner<'_> {
             }
             false
         });
-        if nearest == u8::MAX || !is_plain {
+        if !is_plain {
             return e;
         }
         let at = |depth: u8| self.scope.blocks.len() - 1 - depth as usize;
         let takes =
             |depth: &u8| self.scope.blocks[at(*depth)].takes_aggregates && !self.scope.blocks[at(*depth)].unseen;
-        let Some(depth) = (1..=nearest).rev().find(takes) else { return e };
+        let furthest = match nearest {
+            u8::MAX if takes(&0) => return e,
+            u8::MAX => self.scope.blocks.len() as u8 - 1,
+            nearest => nearest,
+        };
+        let Some(depth) = (1..=furthest).rev().find(takes) else { return e };
         let at = at(depth);
         move_out(&mut e, depth);
         let Node::Aggregate(call) = e.node else { unreachable!("an aggregate") };

@@ -1,6 +1,5 @@
 //! Predicates: IS, LIKE, BETWEEN, IN, AND, OR.
 
-use crate::comparison::compare_exprs;
 use crate::parameter::Otherwise;
 use crate::{Planner, parameter};
 use expr::compare::{self, CmpOp};
@@ -25,10 +24,6 @@ impl Planner<'_> {
     /// IS [NOT] NULL, TRUE, FALSE, UNKNOWN.
     pub(super) fn is_test(&mut self, operand: ExprId, negated: bool, test: ast::Truth) -> Result<Expr> {
         let operand = self.expr(operand)?;
-        if !negated && test == ast::Truth::Null && self.is_auto_null(&operand) {
-            let last = functions::call("last_insert_id", Vec::new())?.expect("a function that there is");
-            return compare_exprs(CmpOp::Eq, operand, last);
-        }
         let asks_null = matches!(test, ast::Truth::Null | ast::Truth::Unknown);
         let operand = Box::new(if asks_null { operand } else { self.truth(operand) });
         let node = match test {
@@ -127,11 +122,12 @@ impl Planner<'_> {
 
 /// Error 1210 of an ESCAPE that is no constant of at most one character.
 fn escape_character(escape: Option<Expr>) -> Result<Option<char>> {
-    let bytes = match escape.map(|e| e.node) {
-        None | Some(Node::Const(Value::Null)) => return Ok(Some('\\')),
-        Some(Node::Const(Value::Bytes(bytes))) => bytes,
+    let (bytes, charset) = match escape.map(|e| (e.node, e.ty.collation.charset())) {
+        None | Some((Node::Const(Value::Null), _)) => return Ok(Some('\\')),
+        Some((Node::Const(Value::Bytes(bytes)), charset)) => (bytes, charset),
         Some(_) => return Err(err!(ER_WRONG_ARGUMENTS, "ESCAPE")),
     };
+    let bytes = charset.to_utf8(&bytes);
     let text = String::from_utf8_lossy(&bytes);
     let mut characters = text.chars();
     match (characters.next(), characters.next()) {

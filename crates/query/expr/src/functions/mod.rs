@@ -517,11 +517,12 @@ fn extreme_moment<'a>(a: &Args<'a>, greatest: bool) -> Result<Option<Value<'a>>>
     let is_decided = is_known || greatest || !is_moment(form);
     let Some(moment) = best.filter(|_| is_decided) else { return Ok(None) };
     if !is_moment(form) {
-        return Ok(Some(bytes(convert::text(&Value::Date(moment.date()), form).into_owned())));
+        let text = convert::text(&Value::Date(moment.date()), form).into_owned();
+        return Ok(Some(bytes(charset::transcode(text.into(), form, a.ty))));
     }
     let decimals = a.args.iter().map(moment_digits).max().unwrap_or(0);
-    let v = Value::DateTime(moment);
-    Ok(Some(bytes(convert::text(&v, &DataType { decimals, ..*form }).into_owned())))
+    let text = convert::text(&Value::DateTime(moment), &DataType { decimals, ..*form }).into_owned();
+    Ok(Some(bytes(charset::transcode(text.into(), form, a.ty))))
 }
 
 /// Numbers among texts compare as texts, and so do times, and moments with the digits of all.

@@ -121,21 +121,34 @@ impl Planner<'_> {
                         listed.aliases.push((name.clone(), one(e.clone())));
                     }
                     let e = if self.uses.routines.is_empty() { e } else { named(e, &name) };
-                    listed.add(self.meta(&name, &e), one(e));
+                    let mut meta = self.meta(&name, &e);
+                    if matches!(parsed[self.behind_plus(*expr)], Ast::Int(_)) {
+                        meta.provenance = crate::Provenance::Subquery;
+                    }
+                    listed.add(meta, one(e));
                 }
             }
         }
         Ok(listed)
     }
 
+    /// A plus leaves no mark in MySQL: neither in a heading nor in a type.
+    fn behind_plus(&self, mut id: ExprId) -> ExprId {
+        while let Ast::Unary { op: ast::UnaryOp::Plus, operand } = &self.parsed[id] {
+            id = *operand;
+        }
+        id
+    }
+
     /// The heading of a column without alias. `text`: as it is written.
     fn heading(&self, id: ExprId, e: &Expr, text: ast::Str) -> String {
         let parsed = self.parsed;
-        match &parsed[id] {
+        match &parsed[self.behind_plus(id)] {
+            Ast::Int(_) | Ast::Decimal(_) | Ast::Float(_) => ast::name_of_text(bare_number(parsed.bytes(text))),
             Ast::Column { column, .. } => self.result_name(e, parsed.name(*column)),
             Ast::String { text, .. } => ast::name_of_text(parsed.bytes(*text)).trim_start().to_string(),
             Ast::Null => "NULL".to_string(),
-            written => given_name(e, written, parsed).unwrap_or_else(|| ast::name_of_text(parsed.bytes(text))),
+            _ => given_name(e, &parsed[id], parsed).unwrap_or_else(|| ast::name_of_text(parsed.bytes(text))),
         }
     }
 
@@ -319,4 +332,12 @@ fn lock(sources: &mut [Source], at: usize, read: Read, locked: &mut Vec<u64>) {
     for part in sources[at].parts.clone() {
         lock(sources, at + part, read, locked);
     }
+}
+
+/// The text of a number without the plus signs and parentheses around it.
+fn bare_number(text: &[u8]) -> &[u8] {
+    let around = |b: u8| b.is_ascii_whitespace() || matches!(b, b'+' | b'(' | b')');
+    let start = text.iter().position(|b| !around(*b)).unwrap_or(0);
+    let end = text.iter().rposition(|b| !around(*b)).map_or(text.len(), |last| last + 1);
+    &text[start..end]
 }
