@@ -7,3 +7,4 @@ SHOW CREATE TABLE named;
 SET collation_connection = utf32_general_ci;
 SELECT 'ab_def' LIKE 'ab#_def' ESCAPE '#', 'abXdef' LIKE 'ab#_def' ESCAPE '#', 'a%' LIKE 'aä%' ESCAPE 'ä';
 SELECT 'a' LIKE 'a' ESCAPE '##';
+SELECT interval_field, interval_value, event_type, Status FROM information_schema.EVENTS;

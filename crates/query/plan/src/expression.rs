@@ -189,10 +189,7 @@ impl Planner<'_> {
                 // A window function is of the query that it stands in.
                 if over { e } else { self.of_its_query(e, first_read) }
             }
-            Ast::CountStar => {
-                let e = AggregateCall::expr(AggregateKind::Count, false, Vec::new())?;
-                if self.request.over { e } else { self.of_its_query(e, self.queries.outer_reads.len()) }
-            }
+            Ast::CountStar => self.count_star()?,
             Ast::GroupConcat(g) => self.group_concat(g)?,
             Ast::Window(call) => self.window_call(id, call)?,
             Ast::Cast(cast) => self.cast(cast)?,
@@ -543,6 +540,11 @@ impl Planner<'_> {
             _ => {}
         }
         self.native(func.name(), args)
+    }
+
+    fn count_star(&mut self) -> Result<Expr> {
+        let e = AggregateCall::expr(AggregateKind::Count, false, Vec::new())?;
+        Ok(if self.request.over { e } else { self.of_its_query(e, self.queries.outer_reads.len()) })
     }
 
     fn aggregate_args(&mut self, args: ExprList, like: &DataType) -> Result<Vec<Expr>> {

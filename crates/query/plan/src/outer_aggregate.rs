@@ -1,8 +1,9 @@
 //! Aggregates of a query that stand in its subqueries: `SELECT (SELECT SUM(t.a)) FROM t` sums over the rows of `t`. An aggregate
 //! whose arguments read columns of outer queries alone is of the outermost of these that takes aggregates in the clause at hand,
-//! but of none further out than the innermost one read; where none takes it, it is the subquery's own. One that reads no column is
-//! the subquery's own where that takes it, and else of the outermost query that does: `SELECT (SELECT 1 FROM u WHERE u.b = COUNT(*)) FROM t`
-//! counts the rows of `t`.
+//! but of none further out than the innermost one read; where none takes it, it is the subquery's own.
+//!
+//! One that reads no column is the subquery's own where that takes it, and else of the outermost query that does:
+//! `SELECT (SELECT 1 FROM u WHERE u.b = COUNT(*)) FROM t` counts the rows of `t`.
 
 use super::Planner;
 use expr::Shape;

@@ -68,7 +68,7 @@ impl Default for Options {
 
 /// Bytes that a thread may reserve beyond what it asked for before it looks again whether there is room.
 const ROOM_AHEAD: u64 = 32 << 10;
-/// Files of the reserve that stay when nobody needs them, until the log's thread comes round: a statement with many changes then makes none.
+/// Files of the reserve that stay when nobody needs them, until the log's thread comes round: a large statement then makes none.
 const SPARE_RESERVE: usize = 1;
 
 /// Where a group stands: `start` is its LSN, `end` the LSN of the next one. Durable when `flushed_lsn() >= end`.

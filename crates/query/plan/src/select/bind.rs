@@ -9,7 +9,7 @@ use crate::{ColumnMeta, Planner};
 use engine::{LockMode, Read, Wait};
 use expr::functions::stored::named;
 use expr::functions::written;
-use expr::{Expr, Node};
+use expr::Expr;
 use sql::ast::{self, Expr as Ast, ExprId, Select, SelectItem};
 use types::codes::*;
 use types::{Result, SqlError, err};
@@ -155,15 +155,11 @@ impl Planner<'_> {
     /// The heading of a column without alias: as it is written here, but as it was defined in `information_schema`, whose tables
     /// are views in MySQL.
     fn result_name(&self, e: &Expr, written: &str) -> String {
-        let defined = match e.node {
-            Node::Column { depth: 0, slot, column } => {
-                let source = self.current_block().sources.iter().find(|s| s.slot == slot as usize);
-                let source = source
-                    .filter(|s| s.table.as_ref().is_some_and(|t| t.is_virtual() && t.schema == "information_schema"));
-                source.and_then(|s| s.columns.get(column as usize)).map(|c| c.name.as_str())
-            }
-            _ => None,
-        };
+        let defined = e.own_column().and_then(|(slot, column)| {
+            let source = self.current_block().sources.iter().find(|s| s.slot == slot as usize)?;
+            let table = source.table.as_ref().filter(|t| t.is_virtual() && t.schema == "information_schema");
+            table.and(source.columns.get(column as usize)).map(|c| c.name.as_str())
+        });
         defined.filter(|d| d.eq_ignore_ascii_case(written)).unwrap_or(written).to_string()
     }
 
