@@ -1,7 +1,7 @@
 //! information_schema.INNODB_*: the dictionary in the storage engine's terms. Types of columns are given by InnoDB's numbers, which
 //! tools know; where pages and spaces are, by ours: all tables lie in one space.
 
-use crate::information_schema::row_format;
+use crate::figures::row_format;
 use crate::{Context, Row, innodb_statistics, text, uint, word};
 use catalog::{Column, ForeignKey, Index, ReferenceAction, StorageEngine, Table};
 use std::sync::Arc;

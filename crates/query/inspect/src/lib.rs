@@ -7,6 +7,7 @@ mod columns;
 pub mod create;
 mod ddl_text;
 pub mod events;
+mod figures;
 mod grants;
 mod hosts;
 mod information_schema;

@@ -188,7 +188,7 @@ pub(crate) fn parameters(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
 fn described(column: &Column) -> Vec<Value<'static>> {
     let t = &column.data_type;
     let mut row = vec![word(type_name(t.kind))];
-    let mut figures = crate::information_schema::type_figures(t);
+    let mut figures = crate::figures::type_figures(t);
     if t.kind == TypeKind::Bit {
         figures[3] = uint(0);
     }

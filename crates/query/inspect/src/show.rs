@@ -2,8 +2,9 @@
 
 use crate::columns::{ShowColumns, bigint, int, longtext, titled, varchar};
 use crate::ddl_text::{column_type, default_text, has_charset};
+use crate::figures::process_row;
 use crate::information_schema::{
-    collation_rows, column_key, engine_rows as engine_table, extra, index_rows, process_row, table_status, table_type,
+    collation_rows, column_key, engine_rows as engine_table, extra, index_rows, table_status, table_type,
 };
 use crate::{Context, Row, create_database, create_table, create_view, locks, maybe, text, uint, word};
 use catalog::{Schema, Table};

@@ -4,7 +4,7 @@
 //! `metadata_locks`. What belongs to a thread of the operating system is NULL, and memory is not counted by session.
 
 use crate::columns::{bigint, computed, longtext, varchar};
-use crate::information_schema::process_row;
+use crate::figures::process_row;
 use crate::{Context, Process, Row, maybe, text, uint, word};
 use catalog::Schema;
 use catalog::mdl::LockRow;
