@@ -8,7 +8,10 @@
 //! a time. What others have committed meanwhile is taken over under each new lock and before the commit.
 
 mod again;
+mod events;
 mod locks;
+mod routines;
+mod triggers;
 
 pub use again::spec_of;
 

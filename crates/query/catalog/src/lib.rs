@@ -34,6 +34,7 @@ pub mod schema;
 pub mod servers;
 pub mod statistics;
 mod stored;
+mod stored_routine;
 pub mod trigger;
 pub mod virtual_table;
 

@@ -4,8 +4,8 @@ use crate::ddl::DdlState;
 use crate::dictionary::{self, Kind, damaged};
 use crate::error::from_engine;
 use crate::mdl::MetadataLocks;
-use crate::routine;
 use crate::schema::{SYSTEM_SCHEMAS, Schema, Table, Version};
+use crate::stored_routine;
 use crate::{MetadataPins, StorageEngine, stored};
 use engine::{Engine, Isolation, Transaction};
 use std::sync::{Arc, OnceLock};
@@ -185,7 +185,7 @@ fn load(engine: &Engine, tx: &mut Transaction, version: &mut Version) -> Result<
     }
     for entry in dictionary::load(tx, tree, Kind::Routine)? {
         let shown = format!("{}/{}", entry.schema, entry.name);
-        let routine = routine::read(&entry.schema, &entry.value).ok_or_else(|| damaged(shown.as_bytes()))?;
+        let routine = stored_routine::read(&entry.schema, &entry.value).ok_or_else(|| damaged(shown.as_bytes()))?;
         if !version.schemas.contains_key(&entry.schema) {
             return Err(damaged(shown.as_bytes()));
         }
