@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use sync::shim::atomic::{AtomicBool, AtomicU32, Ordering};
 use sync::{Mutex, Rank, futex};
 
-use crate::log::Core;
+use crate::shared::Core;
 use crate::turnstile::Want;
 use crate::{Error, Result};
 

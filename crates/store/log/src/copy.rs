@@ -7,7 +7,7 @@
 //! ```
 //!
 //! What the copy has not taken yet is *held*: its segments stay although a checkpoint has passed them. Nobody waits for that: a copy that
-//! is more than [`HELD_CAPACITIES`] times the log's capacity behind loses its segments, and fails.
+//! is more than [`crate::shared::HELD_CAPACITIES`] times the log's capacity behind loses its segments, and fails.
 
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
@@ -16,12 +16,10 @@ use io::{Destination, File};
 
 use crate::control::{self, Control};
 use crate::format::{SEGMENT_HEADER, SegmentHeader};
-use crate::log::Core;
 use crate::segment::file_name;
+use crate::shared::Core;
 use crate::{Error, Log, Lsn, Result};
 
-/// So many times the capacity may lie between what is copied and the tail.
-pub(crate) const HELD_CAPACITIES: u64 = 4;
 /// Bytes copied at a time.
 const PIECE_BYTES: u64 = 1 << 20;
 

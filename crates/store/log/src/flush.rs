@@ -13,10 +13,10 @@ use sync::shim::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 use sync::{CachePadded, Mutex, Rank, futex};
 
 use crate::format::{BLOCK, SEGMENT_HEADER, block_ceil, block_floor};
-use crate::log::Core;
 use crate::prefix::Lane;
 use crate::ring::Ring;
 use crate::segment::Segments;
+use crate::shared::Core;
 use crate::turnstile::{Entered, Turnstile, Want};
 use crate::{Error, Lsn, Result};
 

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use io::File;
 
 use crate::format::{GROUP_HEADER, GroupHeader, SEGMENT_HEADER, group_bytes};
-use crate::log::Core;
 use crate::recovery::Group;
 use crate::sealed::Opened;
+use crate::shared::Core;
 use crate::{Error, Lsn, Result};
 
 /// Bytes read from the files at a time.

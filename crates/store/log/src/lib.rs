@@ -57,6 +57,8 @@ mod prefix;
 #[cfg(not(loom))]
 mod recovery;
 #[cfg(not(loom))]
+mod reservation;
+#[cfg(not(loom))]
 mod retention;
 #[cfg(not(loom))]
 mod ring;
@@ -64,6 +66,8 @@ mod ring;
 mod sealed;
 #[cfg(not(loom))]
 mod segment;
+#[cfg(not(loom))]
+mod shared;
 #[cfg(not(loom))]
 mod survey;
 #[cfg(not(loom))]
@@ -82,9 +86,13 @@ pub use error::{Error, Result};
 #[cfg(not(loom))]
 pub use follow::Follower;
 #[cfg(not(loom))]
-pub use log::{Appended, Checkpoint, Log, Options, Owed, Reservation};
+pub use log::{Log, Options, Owed};
 #[cfg(not(loom))]
 pub use recovery::{Group, Groups, Recovery};
+#[cfg(not(loom))]
+pub use reservation::{Appended, Reservation};
+#[cfg(not(loom))]
+pub use shared::Checkpoint;
 #[cfg(not(loom))]
 pub use survey::{Step, Survey};
 

@@ -1,12 +1,10 @@
 //! The handle of the log: options, appending, waiting, checkpoints.
 
-use std::cell::Cell;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::fence;
 use std::time::Duration;
 
 use cipher::Vault;
@@ -17,16 +15,17 @@ use sync::{LANES_MAX, Mutex, Rank, thread_lane};
 
 use crate::background::Background;
 use crate::control::{Control, ControlFile, FILE_NAME, PAYLOAD_BYTES_MAX};
-use crate::copy::HELD_CAPACITIES;
 use crate::flush::Flusher;
 use crate::follow::Follower;
-use crate::format::{BLOCK, FIRST_LSN, GROUP_HEADER, GroupHeader, SEGMENT_HEADER, block_ceil, group_bytes};
-use crate::prefix::{Lane, Prefix};
+use crate::format::{BLOCK, FIRST_LSN, GROUP_HEADER, block_ceil, group_bytes};
+use crate::prefix::Prefix;
 use crate::recovery::{Epochs, find_end, harden};
+use crate::reservation::{Appended, Reservation};
 use crate::retention::Retention;
 use crate::ring::Ring;
-use crate::sealed::{self, Sealing};
+use crate::sealed::Sealing;
 use crate::segment::Segments;
+use crate::shared::{Checkpoint, Core, Room, SPARE_RESERVE};
 use crate::turnstile::Want;
 use crate::{Error, Lsn, Recovery, Result};
 
@@ -66,63 +65,10 @@ impl Default for Options {
     }
 }
 
-/// Bytes that a thread may reserve beyond what it asked for before it looks again whether there is room.
-const ROOM_AHEAD: u64 = 32 << 10;
-/// Files of the reserve that stay when nobody needs them, until the log's thread comes round: a large statement then makes none.
-const SPARE_RESERVE: usize = 1;
-
-/// Where a group stands: `start` is its LSN, `end` the LSN of the next one. Durable when `flushed_lsn() >= end`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Appended {
-    pub start: Lsn,
-    pub end: Lsn,
-}
-
-/// The newest durable checkpoint: recovery starts at `lsn`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Checkpoint {
-    pub lsn: Lsn,
-    /// The engine's own state, opaque here; at most [`Log::checkpoint_payload_max`] bytes.
-    pub payload: Vec<u8>,
-}
-
 /// The one log. Every method takes `&self`; share it by reference.
 pub struct Log {
     pub(crate) core: Arc<Core>,
     background: Background,
-}
-
-/// What appenders, waiters and the background thread share.
-pub(crate) struct Core {
-    pub prefix: Prefix,
-    pub ring: Ring,
-    pub flusher: Flusher,
-    pub segments: Segments,
-    pub log_id: u64,
-    pub epoch: u32,
-    pub vault: Option<Arc<Vault>>,
-    /// Of the groups that are sealed since the start.
-    nonce: [u8; cipher::NONCE_BYTES],
-    /// All groups are to be sealed. W: `seal_all`. R: `reserve`.
-    seals_all: AtomicBool,
-    /// W: `set_checkpoint`. R: `ensure_room`.
-    oldest: AtomicU64,
-    /// What a follower still needs; `Lsn::MAX`: nobody follows. W: `retain`. R: checkpoints.
-    retained: AtomicU64,
-    /// Where the follower has come; `Lsn::MAX`: nobody follows. It may need what lies far below, all that a large transaction brings, for
-    /// which writers are not to wait. W: the follower, `retain`. R: `ensure_room`.
-    passed: AtomicU64,
-    /// What a copy has not taken yet; `Lsn::MAX`: there is none. W: `LogCopy`. R: checkpoints.
-    pub held: AtomicU64,
-    /// W: `set_capacity`. R: `ensure_room`, checkpoints.
-    capacity: AtomicU64,
-    /// Held across the write of the control file; only checkpoints ask for it.
-    pub control: Mutex<ControlFile>,
-    checkpoint: Mutex<Checkpoint>,
-    checkpoint_wait: Duration,
-    pub retention: Retention,
-    /// Bytes of log that rollbacks may need. W: transactions with many changes. R: who keeps the reserve.
-    owed: AtomicU64,
 }
 
 /// Room in the log that the rollback of a transaction may need: kept on the disk until this is dropped.
@@ -137,33 +83,6 @@ impl Drop for Owed {
         // What is not removed now is removed by whoever keeps the reserve next.
         let _ = self.core.keep_reserve(SPARE_RESERVE);
     }
-}
-
-/// For whom there is to be room.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Room {
-    /// Leaves what the others need.
-    Usual,
-    /// Commits, purge, definitions: they may use the last segment, and wait for checkpoints on a full disk only.
-    Critical,
-    /// Rollbacks: they leave that, and have a reserve of their own.
-    Owed,
-}
-
-/// A place in the log that is taken, and filled by and by. Every later group waits for it to be written, so: no lock, no file, no
-/// other wait until [`Reservation::complete`]. Dropping it incomplete aborts the process: the hole could never be closed.
-#[must_use = "a reservation must be filled and completed"]
-pub struct Reservation<'l> {
-    core: &'l Core,
-    lane: &'l Lane,
-    start: Lsn,
-    payload_bytes: u32,
-    filled: u32,
-    unflushed: u32,
-    /// What was filled into a group that is to be sealed.
-    sealing: Option<Sealing>,
-    /// Tied to the thread, whose lane it uses.
-    _thread: PhantomData<Cell<*const ()>>,
 }
 
 impl Log {
@@ -549,245 +468,6 @@ impl Drop for Log {
         if let Err(error) = self.close() {
             eprintln!("[ERROR] [log] closing: {error}");
         }
-    }
-}
-
-impl Core {
-    pub fn oldest_needed(&self) -> Lsn {
-        // Acquire: pairs with Release in `set_checkpoint`.
-        self.oldest.load(Ordering::Acquire)
-    }
-
-    /// Nobody needs what lies below: neither recovery nor a follower.
-    pub fn oldest_kept(&self) -> Lsn {
-        // Acquire: pairs with Release in `retain`.
-        self.oldest_needed().min(self.retained.load(Ordering::Acquire))
-    }
-
-    /// Writers wait when the log gets too far ahead of this: of the checkpoint, or of the follower.
-    pub fn slowest(&self) -> Lsn {
-        // Relaxed: a bound, which nothing is read by.
-        self.oldest_needed().min(self.passed.load(Ordering::Relaxed))
-    }
-
-    /// The follower has come to `lsn`.
-    pub fn pass(&self, lsn: Lsn) {
-        // Relaxed: as in `slowest`.
-        self.passed.store(lsn, Ordering::Relaxed);
-        self.flusher.checkpoint_moved();
-    }
-
-    fn oldest_not_held(&self) -> Lsn {
-        let oldest = self.oldest_kept();
-        // SeqCst: pairs with the fence in `Log::copy_to`, as in `free_segments`.
-        fence(Ordering::SeqCst);
-        // Acquire: pairs with the Release in `LogCopy::pass`.
-        oldest.min(self.held.load(Ordering::Acquire))
-    }
-
-    pub fn free_segments(&self) -> Result<()> {
-        let oldest = self.oldest_kept();
-        // SeqCst: pairs with the fence in `Log::copy_to`: either this sees what is held, or that sees what is kept.
-        fence(Ordering::SeqCst);
-        // Acquire: pairs with the Release in `LogCopy::pass`.
-        let held = self.held.load(Ordering::Acquire);
-        // Relaxed: a setting.
-        let capacity = self.capacity.load(Ordering::Relaxed);
-        let is_late = self.prefix.tail().saturating_sub(held) > HELD_CAPACITIES * capacity;
-        let files = capacity / (SEGMENT_HEADER + self.segments.data_bytes()) + 2;
-        self.segments.free_below(if is_late { oldest } else { oldest.min(held) }, files as usize)
-    }
-
-    /// What is owed then.
-    fn change_owed(&self, by: u64) -> u64 {
-        // SeqCst: with the load of `reserved` that follows; its partners are in `Segments::keep_reserve`.
-        self.owed.fetch_add(by, Ordering::SeqCst).wrapping_add(by)
-    }
-
-    /// Makes the reserve as large as it is to be, but for `spare` files more that may be there.
-    pub fn keep_reserve(&self, spare: usize) -> Result<()> {
-        // SeqCst: as above.
-        self.segments.keep_reserve(|| self.owed.load(Ordering::SeqCst), spare)
-    }
-
-    #[inline]
-    fn ensure_room(&self, bytes: usize, room: Room) -> Result<()> {
-        let lane = self.prefix.lane(thread_lane());
-        debug_assert!(!self.prefix.is_reserving(lane), "ensure_room with an open reservation may wait for itself");
-        // Relaxed: the thread's own.
-        if lane.granted.load(Ordering::Relaxed) >= bytes as u64 {
-            return Ok(());
-        }
-        self.grant_room(lane, bytes, room)
-    }
-
-    /// Until LSNs below `end` have a segment. On a full disk the next checkpoint makes room, once recovery alone needs the oldest one.
-    #[cold]
-    fn make_segments(&self, end: Lsn) -> Result<()> {
-        loop {
-            let Err(error) = self.segments.grow_to(end) else { return Ok(()) };
-            if self.give_reserve_back() {
-                continue;
-            }
-            let oldest = self.segments.first();
-            let oldest_end = oldest + self.segments.data_bytes();
-            let is_full = matches!(error, Error::NoSpace { .. });
-            if !is_full || oldest_end > self.prefix.tail() || !self.ask_follower(oldest_end)? {
-                return Err(error);
-            }
-            // Not for where the follower has come: it tells of that with what it reads next, and that may be what has no room here.
-            let is_passed = || self.oldest_needed() >= oldest_end;
-            if !self.flusher.await_checkpoints(is_passed, self.checkpoint_wait)? {
-                return Err(error);
-            }
-            self.free_segments()?;
-            if self.segments.first() == oldest {
-                return Err(error); // a copy is made of it
-            }
-        }
-    }
-
-    /// For a rollback. The last segment is left to others as long as there is something else.
-    #[cold]
-    fn use_reserve(&self, end: Lsn, left: u64) -> Result<()> {
-        match self.segments.grow_by_reserve(end) {
-            Err(Error::NoSpace { .. }) if end - left <= self.segments.allocated() => Ok(()),
-            outcome => outcome,
-        }
-    }
-
-    /// What the reserve has beyond what is owed is the first to go on a full disk.
-    fn give_reserve_back(&self) -> bool {
-        let before = self.segments.reserved();
-        self.keep_reserve(0).is_ok() && self.segments.reserved() < before
-    }
-
-    /// Does the follower need nothing below `lsn`? Asks it to let go, which it does in steps otherwise.
-    fn ask_follower(&self, lsn: Lsn) -> Result<bool> {
-        // Acquire: pairs with Release in `retain`.
-        let is_free = || self.retained.load(Ordering::Acquire) >= lsn;
-        if is_free() {
-            return Ok(true);
-        }
-        if self.retention.is_stalled() {
-            return Ok(false);
-        }
-        let Some(question) = self.retention.ask() else { return Ok(false) };
-        self.flusher.hurry_followers();
-        // The answer first: what was let go comes before it.
-        let is_over = || self.retention.is_answered(question) || is_free();
-        self.flusher.await_checkpoints(is_over, self.checkpoint_wait)?;
-        Ok(is_free())
-    }
-
-    /// Looks at the shared words, and grants some room ahead, so that a thread looks once in some dozens of small groups.
-    fn grant_room(&self, lane: &Lane, bytes: usize, room: Room) -> Result<()> {
-        self.flusher.check()?;
-        let usual = room == Room::Usual;
-        if usual && self.segments.is_short() {
-            // What a rollback has made of its reserve is not for others.
-            self.keep_reserve(0)?;
-        }
-        let ahead = if usual { ROOM_AHEAD.min(self.ring.bytes() / 64) } else { 0 };
-        let granted = bytes as u64 + ahead;
-        let bytes = group_bytes(granted as usize + cipher::NONCE_BYTES);
-        let tail = self.prefix.tail();
-        // On disk: commits and rollbacks in progress keep a segment, so that they end well on a full disk.
-        let reserve = if room == Room::Critical { 0 } else { self.segments.data_bytes() };
-        let end = tail + bytes + reserve;
-        if end > self.segments.allocated() {
-            match self.make_segments(end) {
-                Err(Error::NoSpace { .. }) if room == Room::Owed => self.use_reserve(end, reserve)?,
-                made => made?,
-            }
-        }
-        // Relaxed: a setting.
-        let hard_bound = 2 * self.capacity.load(Ordering::Relaxed);
-        if usual && tail + bytes - self.slowest().min(tail) > hard_bound {
-            self.flusher.wait_checkpoint(self, tail + bytes - hard_bound, self.checkpoint_wait)?;
-        }
-        // In the ring: half of it stays free.
-        let half = self.ring.bytes() / 2;
-        if tail + bytes > self.flusher.written() + half {
-            self.flusher.wait(self, (tail + bytes - half).min(tail), Want::Written)?;
-        }
-        if usual {
-            // Relaxed: the thread's own.
-            lane.granted.store(granted, Ordering::Relaxed);
-        }
-        Ok(())
-    }
-}
-
-impl Reservation<'_> {
-    /// The group's LSN.
-    pub fn lsn(&self) -> Lsn {
-        self.start
-    }
-
-    /// The LSN after the group: what to wait for.
-    pub fn end(&self) -> Lsn {
-        self.start + group_bytes(self.payload_bytes as usize)
-    }
-
-    /// Payload bytes that are still to fill.
-    pub fn remaining(&self) -> usize {
-        (self.payload_bytes - self.filled) as usize
-    }
-
-    /// Appends bytes to the payload.
-    pub fn fill(&mut self, bytes: &[u8]) {
-        assert!(bytes.len() <= self.remaining(), "{} bytes into a rest of {}", bytes.len(), self.remaining());
-        match &mut self.sealing {
-            Some(sealing) => sealing.fill(bytes),
-            None => {
-                let at = self.start + GROUP_HEADER as u64 + u64::from(self.filled);
-                self.core.write_reserved(self.lane, at, bytes);
-            }
-        }
-        self.filled += bytes.len() as u32;
-    }
-
-    /// Seals the group. The payload must be filled to its last byte.
-    pub fn complete(mut self) -> Appended {
-        assert_eq!(self.remaining(), 0, "a group is completed half filled");
-        let appended = Appended { start: self.start, end: self.end() };
-        let core = self.core;
-        if let Some(sealing) = &mut self.sealing {
-            let body = self.start + GROUP_HEADER as u64;
-            let sealed = sealing.seal(sealed::keys(core.vault.as_deref(), self.start), core.nonce, self.start);
-            core.write_reserved(self.lane, body, &core.nonce);
-            core.write_reserved(self.lane, body + core.nonce.len() as u64, sealed);
-        }
-        let payload_end = self.start + GROUP_HEADER as u64 + u64::from(self.payload_bytes);
-        core.write_reserved(self.lane, payload_end, &[0; 7][..(appended.end - payload_end) as usize]);
-        let header = GroupHeader {
-            payload_bytes: self.payload_bytes,
-            sealed: self.sealing.is_some(),
-            epoch: core.epoch,
-            unflushed: self.unflushed,
-        };
-        let (mut bytes, mut hasher) = header.encode(core.log_id, self.start);
-        let body = self.start + GROUP_HEADER as u64;
-        let (first, second) = core.read_reserved(self.lane, body, (appended.end - body) as usize);
-        hasher.update(first);
-        hasher.update(second);
-        bytes[..4].copy_from_slice(&hasher.finalize().to_le_bytes());
-        core.write_reserved(self.lane, self.start, &bytes);
-        core.prefix.complete(self.lane);
-        if let Some(sealing) = self.sealing.take() {
-            sealing.end();
-        }
-        std::mem::forget(self);
-        appended
-    }
-}
-
-impl Drop for Reservation<'_> {
-    fn drop(&mut self) {
-        // Everything after it would wait for ever, and its page changes have no redo: as bad as a crash, so make it one.
-        eprintln!("[ERROR] [log] a reservation at LSN {} was dropped incomplete; aborting", self.start);
-        std::process::abort();
     }
 }
 
