@@ -42,8 +42,8 @@
 //! [lf]: https://www.dre.vanderbilt.edu/~schmidt/PDF/lf.pdf
 
 use crate::readiness::Readiness;
+use crate::task::Task;
 use crate::turns::{self, Turns};
-use crate::worker::Task;
 use protocol::Service;
 use std::collections::VecDeque;
 use std::io;

@@ -5,8 +5,8 @@
 //! and go cost no change of threads, and there is always somebody at the door.
 
 use crate::pool::Job;
+use crate::shared::{ADMINISTRATORS_MAX, Shared};
 use crate::socket::Door;
-use crate::worker::{ADMINISTRATORS_MAX, Shared};
 use observe::Counter;
 use protocol::{Connection, HangUp, Peer, Service, Stream, Timeouts};
 use std::io;

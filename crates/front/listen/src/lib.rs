@@ -29,8 +29,10 @@ mod poller;
 mod pool;
 mod proxy;
 mod readiness;
+mod shared;
 mod slots;
 mod socket;
+mod task;
 mod turns;
 mod worker;
 

@@ -4,9 +4,11 @@ use crate::config::Config;
 use crate::crew::{Crew, STALL};
 use crate::doors::{self, Entrance};
 use crate::pool::{Job, Pool};
+use crate::shared::Shared;
 use crate::slots::Slots;
 use crate::socket::Door;
-use crate::worker::{Shared, Stage};
+use crate::task::Stage;
+use crate::worker;
 use polling::{Events, Poller};
 use protocol::{ClosedBy, Service};
 use std::io;
@@ -56,7 +58,7 @@ impl<S: Service> Listener<S> {
         let shared = Arc::new(Shared {
             service,
             slots: Slots::new(Arc::clone(&poller)),
-            pool: Pool::new(config),
+            pool: Pool::new(config, worker::run),
             crew: Crew::new(config.crew, config.crowd)?,
             park_after: config.park_after,
             proxies: config.proxies.clone(),

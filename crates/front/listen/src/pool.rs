@@ -5,7 +5,8 @@
 
 use crate::config::Config;
 use crate::doors::Arrival;
-use crate::worker::{self, Shared, Task};
+use crate::shared::Shared;
+use crate::task::Task;
 use protocol::Service;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -44,17 +45,21 @@ pub struct Pool<S: Service> {
     idle: AtomicUsize,
     /// Signalled when a worker ends.
     ended: Condvar,
+    /// A worker's whole life.
+    work: fn(&Arc<Shared<S>>),
     stack_bytes: usize,
     idle_time: Duration,
 }
 
 impl<S: Service> Pool<S> {
-    pub fn new(config: &Config) -> Pool<S> {
+    /// `work`: a worker's whole life.
+    pub fn new(config: &Config, work: fn(&Arc<Shared<S>>)) -> Pool<S> {
         let state = State { idle: Vec::new(), pending: VecDeque::new(), workers: 0, stopping: false, max_workers: 0 };
         Pool {
             state: Mutex::new(Rank::Workers, state),
             idle: AtomicUsize::new(0),
             ended: Condvar::new(),
+            work,
             stack_bytes: config.stack_bytes,
             idle_time: config.worker_idle,
         }
@@ -85,14 +90,14 @@ impl<S: Service> Pool<S> {
             }
             state.workers += 1;
             drop(state);
-            let for_thread = Arc::clone(shared);
+            let (work, for_thread) = (self.work, Arc::clone(shared));
             let stack_bytes = sync::stack::size_for(self.stack_bytes);
             let builder = std::thread::Builder::new().name("worker".into()).stack_size(stack_bytes);
-            let work = move || {
+            let begin = move || {
                 sync::stack::begin(stack_bytes);
-                worker::run(&for_thread);
+                work(&for_thread);
             };
-            match builder.spawn(work) {
+            match builder.spawn(begin) {
                 Ok(_) => observe::increment(observe::Counter::ThreadsCreated),
                 Err(_) => {
                     observe::increment(observe::Counter::ConnectionErrorsInternal);

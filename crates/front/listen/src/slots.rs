@@ -2,7 +2,7 @@
 //!
 //! Touched when a connection comes, goes, falls idle or wakes; never by one that is busy.
 
-use crate::worker::Task;
+use crate::task::Task;
 use polling::{Event, PollMode, Poller};
 use protocol::{HangUp, Service, Stream};
 use std::io;
