@@ -19,9 +19,9 @@
 //! left out, so what was given back before takes no room in the copy either. Nothing is locked, no page goes through the pool, and
 //! writers wait for nothing.
 
-use crate::engine::Core;
 use crate::page::{self, PAGE_BYTES, PageId};
 use crate::recovery::{DATA_FILE, LOG_DIRECTORY};
+use crate::shared::Core;
 use crate::{Engine, Error, Result};
 use io::{AlignedBuf, Destination};
 use log::{LogCopy, Lsn};

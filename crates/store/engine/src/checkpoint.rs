@@ -1,10 +1,10 @@
 //! The page cleaner's work: page after page goes to the data file, and checkpoints follow, so that recovery never has much to read.
 
 use crate::Result;
-use crate::engine::{Core, LAST_ROUND};
 use crate::pool::cleaner::{Cleaner, Round, TICK};
 use crate::pool::doublewrite::Doublewrite;
 use crate::recovery;
+use crate::shared::{Core, LAST_ROUND};
 use log::Lsn;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};

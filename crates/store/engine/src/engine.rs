@@ -1,249 +1,37 @@
 //! The engine as a whole: open with recovery, close, trees, counters, background threads.
 
-use crate::btree::{Store, Target};
+use crate::btree::Target;
 use crate::checkpoint::Checkpoints;
-use crate::confirm::{Confirmation, Whose};
-use crate::events::{self, EventStream};
-use crate::history::History;
-use crate::lock::{Deadlock, Interrupt, LockInfo, LockTable, Teller, TransactionInfo};
+use crate::events::EventStream;
+use crate::lock::{Deadlock, Interrupt, LockInfo, Teller, TransactionInfo};
 use crate::mtr::Mtr;
+use crate::options::{Background, EngineOptions};
 use crate::page::node::{Node, NodeMut};
 use crate::page::{self, ENCRYPTED, OFF_WORD_B, PAGE_BYTES, get_u64};
-use crate::pool::Pool;
 use crate::pool::doublewrite::Doublewrite;
 use crate::pool::resize::{ResizeRefused, ResizeStage};
 use crate::pool::settings::PoolSettings;
-use crate::recovery::OpenTransaction;
-use crate::segment::Segments;
-use crate::space::{DICTIONARY_ROOT, DICTIONARY_TREE, Need, OFF_NEXT_TREE, Place, SUPER_PAGE, Space, reclaim};
+use crate::shared::confirm::{Confirmation, Confirmer};
+use crate::shared::rollbacks::OpenTransaction;
+use crate::shared::warm::{Order, WarmStage};
+use crate::shared::{self, Awaits, Core, LAST_ROUND, STOPPING, history, rollbacks, warm};
+use crate::space::{DICTIONARY_ROOT, DICTIONARY_TREE, Need, OFF_NEXT_TREE, Place, SUPER_PAGE, reclaim};
 use crate::stepper::Stepper;
-use crate::txn::System;
-use crate::txn::background::{self, Rollbacks};
 use crate::undo::{self, Kind, Record};
-use crate::warm::{self, Order, Warm, WarmStage};
-use crate::{
-    Error, Prepared, PurgeSettings, Range, Result, Tree, TreeKind, checkpoint, history, recovery,
-    transaction::Transaction,
-};
+use crate::{Error, PurgeSettings, Range, Result, Tree, TreeKind, checkpoint, recovery, transaction::Transaction};
 use cipher::{KeyringStatus, Vault};
-use log::{Log, Lsn};
+use log::Lsn;
 use std::ops::Bound;
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering, fence};
+use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
-use std::time::Duration;
-use sync::blocking::{self, Wait};
-use sync::{CachePadded, Mutex, Rank, futex};
-
-/// Fixed at start, from the server's options.
-#[derive(Clone, Debug)]
-pub struct EngineOptions {
-    pub datadir: PathBuf,
-    /// Bytes of page frames: `innodb_buffer_pool_size` at start.
-    pub buffer_pool_bytes: u64,
-    /// Bytes of log files: `innodb_redo_log_capacity`.
-    pub log_capacity_bytes: u64,
-    /// Bytes of the log's ring in memory: `innodb_log_buffer_size`.
-    pub log_buffer_bytes: u64,
-    /// The most address space to reserve for pages: bounds the data's size. Emulators and `ulimit -v` need it small.
-    pub address_space_bytes: u64,
-    /// `innodb_doublewrite`.
-    pub doublewrite: bool,
-    /// `innodb_flush_method=O_DIRECT` (true) or `fsync`.
-    pub direct_io: bool,
-    /// `innodb_flush_log_at_trx_commit` at start.
-    pub flush_log_at_commit: u8,
-    /// Threads that read pages ahead, and that write them: `innodb_read_io_threads`, `innodb_write_io_threads`.
-    pub read_io_threads: usize,
-    pub write_io_threads: usize,
-    /// `innodb_purge_threads`.
-    pub purge_threads: u32,
-    /// Where a reader of events wants to go on: the log is kept from there, see [`Engine::follow_events`].
-    pub events_from: Option<Lsn>,
-}
+use sync::{Mutex, Rank, futex};
 
 /// Counters that `SHOW GLOBAL STATUS` shows as `Innodb_*`, computed when asked.
 #[derive(Clone, Debug, Default)]
 pub struct EngineStatus {
     /// (name, value), names as MySQL's. What lanes count (`Innodb_rows_read`, ...) is in `observe`.
     pub counters: Vec<(&'static str, u64)>,
-}
-
-/// Whose commits a wait for the log's flush is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Awaits {
-    OwnCommit,
-    /// The same of one with events.
-    OwnEvents,
-    /// Those that an answer to the client rests on.
-    OthersCommits,
-}
-
-/// When commits are acknowledged and shown. W: SET GLOBAL. R: every commit and snapshot. Alone on its line.
-struct FlushAtCommit {
-    /// `innodb_flush_log_at_trx_commit`, with [`TIGHTENING`].
-    mode: AtomicU8,
-    /// What was acknowledged under a weaker mode than the one that holds now; new snapshots show it.
-    acknowledged: AtomicU64,
-}
-
-/// What sessions and background threads share.
-pub(crate) struct Core {
-    pub pool: Pool,
-    pub log: Arc<Log>,
-    pub space: Space,
-    pub system: System,
-    pub locks: LockTable,
-    pub segments: Segments,
-    pub rollbacks: Rollbacks,
-    /// Prepared transactions that the start has found, until somebody takes them.
-    pub prepared: Mutex<Vec<(Vec<u8>, Prepared)>>,
-    pub history: History,
-    flush_at_commit: CachePadded<FlushAtCommit>,
-    pub confirmation: CachePadded<Confirmation>,
-    /// `innodb_deadlock_detect`.
-    pub deadlock_detect: AtomicBool,
-    /// `innodb_fill_factor`. W: SET GLOBAL. R: loads of trees.
-    pub fill_factor: AtomicU8,
-    pub warm: Warm,
-    /// How far stopping has come; background threads sleep on it.
-    pub stop: AtomicU32,
-}
-
-impl Core {
-    #[inline(always)]
-    pub fn store(&self) -> Store<'_> {
-        Store { pool: &self.pool, log: &self.log, space: &self.space }
-    }
-
-    pub fn vault(&self) -> &Vault {
-        self.pool.vault().expect("recovery has set it")
-    }
-
-    /// The data keys are there from now on, made if need be. Errors: [`Error::Keyring`].
-    fn make_keys(&self) -> Result<()> {
-        let are_first = self.vault().keys().is_none();
-        self.vault().make_keys()?;
-        if are_first {
-            self.space.distrust_free();
-        }
-        Ok(())
-    }
-
-    /// The LSN up to which commits may be shown: durable, written or complete, as commits are acknowledged, and confirmed where that
-    /// is asked for. Loads only.
-    #[inline(always)]
-    pub fn newest(&self) -> Lsn {
-        self.confirmation.shown(self.durable_newest())
-    }
-
-    /// The same whether confirmed or not.
-    #[inline(always)]
-    pub fn durable_newest(&self) -> Lsn {
-        // Relaxed: read after the mode, with whose Release it was stored.
-        let acknowledged = || self.flush_at_commit.acknowledged.load(Ordering::Relaxed);
-        // Acquire: pairs with the Release in `set_flush_log_at_commit`. The LSNs bring their own.
-        match self.flush_at_commit.mode.load(Ordering::Acquire) {
-            1 => self.log.flushed_lsn().max(acknowledged()),
-            2 => self.log.written_lsn().max(acknowledged()),
-            _ => self.log.known_complete_lsn(),
-        }
-    }
-
-    /// How a commit in progress is to be acknowledged: 0, 1 or 2.
-    fn acknowledges_at(&self) -> u8 {
-        // Relaxed: a setting that orders nothing.
-        let mode = self.flush_at_commit.mode.load(Ordering::Relaxed) & !TIGHTENING;
-        if mode == 1 {
-            return mode;
-        }
-        // SeqCst: pairs with the fence in `set_flush_log_at_commit`: either this finds the new mode, or that finds our commit in the
-        // log.
-        fence(Ordering::SeqCst);
-        // Relaxed: ordered by the fence.
-        self.flush_at_commit.mode.load(Ordering::Relaxed) & !TIGHTENING
-    }
-
-    /// Commits are acknowledged so from now on, and whoever was told of one sees it in each snapshot taken after that. To be called
-    /// when sessions may be at work: a commit that was acknowledged before it was durable must not disappear from snapshots
-    /// that would show only what is durable.
-    fn set_flush_log_at_commit(&self, mode: u8) {
-        // Relaxed: a setting that orders nothing.
-        let before = self.flush_at_commit.mode.load(Ordering::Relaxed);
-        let strictness = |mode: u8| [0, 2, 1].iter().position(|m| *m == mode & !TIGHTENING);
-        if before & TIGHTENING == 0 && strictness(mode) <= strictness(before) {
-            self.flush_at_commit.mode.store(mode, Ordering::Release); // pairs with the Acquire in `newest`
-            return;
-        }
-        // Commits go by the new mode, snapshots still show all that is complete.
-        let (setting, tightening) = (&self.flush_at_commit, mode | TIGHTENING);
-        // Relaxed: ordered by the fence.
-        setting.mode.store(tightening, Ordering::Relaxed);
-        fence(Ordering::SeqCst); // pairs with the fence in `acknowledges_at`
-        let end = self.log.tail_lsn();
-        // A log that has failed takes no more commits: snapshots may stay as they are.
-        if self.log.wait_completed(end).is_ok() {
-            // Relaxed: published by the mode.
-            setting.acknowledged.fetch_max(end, Ordering::Relaxed);
-            // Not over what another session has set meanwhile. Release: pairs with the Acquire in `newest`. Relaxed: then nothing is read.
-            let _ = setting.mode.compare_exchange(tightening, mode, Ordering::Release, Ordering::Relaxed);
-        }
-    }
-
-    /// Waits until what is told next may be told. On a full disk that may take long. KILL ends the wait of who only reads.
-    /// An own commit stands in the log and can be neither taken back nor called failed: KILL QUERY comes too late for it,
-    /// and KILL CONNECTION ends the wait with [`Error::Unacknowledged`].
-    pub fn wait_durable(&self, lsn: Lsn, interrupt: &Interrupt, awaits: Awaits) -> Result<()> {
-        let own = awaits != Awaits::OthersCommits;
-        self.await_log(interrupt, own, |log| match self.acknowledges_at() {
-            1 => log.wait_flushed(lsn),
-            2 => log.wait_written(lsn),
-            _ => log.wait_completed(lsn),
-        })?;
-        let whose = if awaits == Awaits::OwnEvents { Whose::Own } else { Whose::Other };
-        self.await_confirmed(lsn, interrupt, own, whose)
-    }
-
-    /// Waits by `wait`, on a full disk again and again.
-    pub fn await_log(&self, interrupt: &Interrupt, own: bool, wait: impl Fn(&Log) -> log::Result<()>) -> Result<()> {
-        loop {
-            let outcome = wait(&self.log);
-            let Err(log::Error::NoSpace { .. } | log::Error::Interrupted) = outcome else {
-                return outcome.map_err(Error::from);
-            };
-            match (own, interrupt.reason()) {
-                (false, 1..) => return Err(Error::Interrupted),
-                (true, 2) => return Err(Error::Unacknowledged),
-                _ if self.stopping() => return Err(Error::Unacknowledged),
-                _ => self.pause(),
-            }
-        }
-    }
-
-    /// Logs the events of a transaction that has changed nothing else. Returns where their group ends.
-    pub fn append_events(&self, events: &events::Last<'_>) -> Result<Lsn> {
-        let mut mtr = Mtr::new();
-        mtr.events(events);
-        self.log.ensure_room(mtr.bytes())?;
-        Ok(mtr.commit(&self.log, &mut []))
-    }
-
-    /// Waits a moment for room on the disk.
-    pub fn pause(&self) {
-        let _waiting = blocking::waiting(Wait::DiskSpace);
-        self.sleep(Duration::from_millis(50));
-    }
-
-    /// Background threads: sleeps, until the engine stops at the latest.
-    pub fn sleep(&self, time: Duration) {
-        futex::wait(&self.stop, 0, Some(time));
-    }
-
-    pub fn stopping(&self) -> bool {
-        // Relaxed: a wish, no data comes with it; the joins in `stop_threads` order the rest.
-        self.stop.load(Ordering::Relaxed) != 0
-    }
 }
 
 pub struct Engine {
@@ -262,34 +50,12 @@ struct Threads {
     io: Vec<JoinHandle<()>>,
 }
 
-/// Who does the background work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Background {
-    Threads,
-    /// A [`Stepper`].
-    Steps,
-}
-
 /// An engine after redo, with what its background work begins with.
 struct Recovered {
     engine: Arc<Engine>,
     open: Vec<OpenTransaction>,
     doublewrite: Option<Doublewrite>,
 }
-
-/// In [`FlushAtCommit::mode`]: a stricter mode has begun for commits and has not for snapshots.
-const TIGHTENING: u8 = 4;
-
-/// The least bound of all locks' memory; above, it is the buffer pool's size.
-const LOCK_BYTES_MIN: usize = 64 << 20;
-
-fn lock_bytes(buffer_pool_bytes: u64) -> usize {
-    (buffer_pool_bytes as usize).max(LOCK_BYTES_MIN)
-}
-
-/// Stages of [`Core::stop`]: everybody ends what they do, but the page cleaner; the page cleaner writes all that is left.
-const STOPPING: u32 = 1;
-pub(crate) const LAST_ROUND: u32 = 2;
 
 impl Engine {
     /// Opens the data directory, creating it when empty; recovers after a crash, telling `progress` in words.
@@ -316,7 +82,7 @@ impl Engine {
         engine.core.adopt_open_transactions(open, progress)?;
         let mut changers = vec![
             ("purge".to_string(), history::coordinate as fn(&Core)),
-            ("rollback".to_string(), background::run),
+            ("rollback".to_string(), rollbacks::run),
             ("space".to_string(), reclaim::run),
         ];
         changers.extend((1..=options.purge_threads.max(1)).map(|n| (format!("purge-{n}"), history::work as fn(&Core))));
@@ -344,26 +110,8 @@ impl Engine {
     /// The engine after redo.
     fn recover(options: &EngineOptions, background: Background, progress: &mut dyn FnMut(&str)) -> Result<Recovered> {
         let opened = recovery::open(options, background, progress)?;
-        let core = Arc::new(Core {
-            pool: opened.pool,
-            log: opened.log,
-            space: opened.space,
-            system: opened.system,
-            locks: LockTable::new(lock_bytes(options.buffer_pool_bytes)),
-            segments: opened.segments,
-            rollbacks: Rollbacks::new(),
-            prepared: Mutex::new(Rank::FreeSpace, Vec::new()),
-            history: History::new(options.purge_threads),
-            flush_at_commit: CachePadded::new(FlushAtCommit {
-                mode: AtomicU8::new(options.flush_log_at_commit),
-                acknowledged: AtomicU64::new(0),
-            }),
-            confirmation: CachePadded::new(Confirmation::new()),
-            deadlock_detect: AtomicBool::new(true),
-            fill_factor: AtomicU8::new(100),
-            warm: Warm::new(options.datadir.clone()),
-            stop: AtomicU32::new(0),
-        });
+        let recovery::Opened { pool, log, space, system, segments, .. } = opened;
+        let core = Arc::new(Core::new(pool, log, space, system, segments, options));
         // Ahead of the first statement; a full disk does not keep the engine from opening.
         match core.space.ensure_headroom(&core.pool, &core.log, Need::Room) {
             Ok(()) | Err(Error::DiskFull) => {}
@@ -424,8 +172,7 @@ impl Engine {
     }
 
     pub fn flush_log_at_commit(&self) -> u8 {
-        // Relaxed: a setting that orders nothing.
-        self.core.flush_at_commit.mode.load(Ordering::Relaxed) & !TIGHTENING
+        self.core.flush_log_at_commit()
     }
 
     /// `innodb_deadlock_detect`.
@@ -455,7 +202,7 @@ impl Engine {
     /// [`Engine::pool_resize`].
     pub fn resize_pool(&self, bytes: u64) -> std::result::Result<(), ResizeRefused> {
         self.core.pool.resize(bytes)?;
-        self.core.locks.set_memory_max(lock_bytes(bytes));
+        self.core.locks.set_memory_max(shared::lock_bytes(bytes));
         Ok(())
     }
 
@@ -879,4 +626,27 @@ fn spawn<R: Send + 'static>(name: &str, run: impl FnOnce() -> R + Send + 'static
         .name(name.into())
         .spawn(run)
         .map_err(|e| Error::Io(format!("cannot start thread {name}: {e}")))
+}
+
+impl Engine {
+    /// Who is asked while commits have to be confirmed; for ever.
+    pub fn set_confirmer(&self, confirmer: Arc<dyn Confirmer>) {
+        self.core.set_confirmer(confirmer);
+    }
+
+    pub fn confirmation(&self) -> &Confirmation {
+        &self.core.confirmation
+    }
+
+    /// From now on commits wait for the confirmer, or no longer do. Those whose wait for the flush is over may not have noticed: they
+    /// are below the log's tail when this returns.
+    pub fn want_confirmation(&self, on: bool) {
+        self.core.want_confirmation(on);
+    }
+
+    /// From now on nobody is shown a commit before [`Confirmation::show_up_to`] has passed it. Returns the bound: above all commits so
+    /// far.
+    pub fn show_confirmed(&self) -> Lsn {
+        self.core.show_confirmed()
+    }
 }

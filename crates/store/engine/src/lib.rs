@@ -9,16 +9,15 @@ mod backup;
 mod btree;
 mod check;
 mod checkpoint;
-mod confirm;
 mod cursor;
 pub mod dump;
 mod engine;
 mod error;
 mod events;
-mod history;
 mod inventory;
 mod lock;
 mod mtr;
+mod options;
 mod overflow;
 mod page;
 mod pool;
@@ -26,41 +25,43 @@ mod purge;
 mod recovery;
 mod redo;
 mod segment;
+mod shared;
 mod space;
 mod stepper;
 mod transaction;
 mod txn;
 mod undo;
 mod version;
-mod warm;
 
 pub use ::log::Lsn;
 pub use backup::{Backup, PAGES_FILE, PageRuns, verify_pages};
 pub use check::{Problem, Report, TreeFigures};
 pub use cipher::KeyringStatus;
-pub use confirm::{Confirmation, Confirmer, Whose};
 pub use cursor::{Cursor, Direction, Entry, Extent, Range};
-pub use engine::{Engine, EngineOptions, EngineStatus};
+pub use engine::{Engine, EngineStatus};
 pub use error::{Error, Result};
 pub use events::{CommittedEvents, EventStream, Events};
-pub use history::PurgeSettings;
 pub use inventory::{BufferPage, DataFile, PageContent, TreeSpace};
 pub use lock::{
     Begin, Deadlock, DeadlockMember, ForeignWait, Interrupt, LockInfo, LockOn, Slept, Teller, TransactionInfo, WaitInfo,
 };
-pub use overflow::{Long, LongReference, REFERENCE_BYTES, Row};
+pub use options::EngineOptions;
+pub use overflow::{Long, Row};
 pub use page::PageType;
 pub use pool::doublewrite::FILE_NAME as DOUBLEWRITE_FILE;
 pub use pool::resize::{ResizeRefused, ResizeStage};
 pub use pool::settings::PoolSettings;
 pub use recovery::{DATA_FILE, LOG_DIRECTORY};
+pub use shared::confirm::{Confirmation, Confirmer, Whose};
+pub use shared::history::PurgeSettings;
+pub use shared::warm::{WarmFailure, WarmStage};
 pub use stepper::Stepper;
 pub use transaction::{
     Decision, FreshLock, Isolation, LABEL_BYTES_MAX, LockMode, Prepared, Read, Savepoint, Transaction, Undecided, Wait,
 };
 pub use txn::SLOTS_MAX;
 pub use txn::write::row_bytes_max;
-pub use warm::{WarmFailure, WarmStage};
+pub use version::{LongReference, REFERENCE_BYTES};
 
 /// A B+tree: where its root is. Roots never move. Stored in the dictionary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -23,10 +23,9 @@ use crate::mtr::Mtr;
 use crate::page::{HEADER_BYTES, OFF_TYPE, PAGE_BYTES, PageId, PageType, get_u32, get_u64, init, put_u32, put_u64};
 use crate::pool::Frame;
 use crate::space::{Allocation, Place};
-use crate::version::Header;
+use crate::version::{Header, LongReference, REFERENCE_BYTES};
 use crate::{Error, Result, Tree};
 
-pub const REFERENCE_BYTES: usize = 20;
 /// Where a page says which one follows.
 pub const OFF_NEXT: usize = HEADER_BYTES;
 const OFF_CHAIN: usize = HEADER_BYTES + 8;
@@ -34,9 +33,6 @@ const OFF_LEN: usize = HEADER_BYTES + 16;
 const DATA_AT: usize = HEADER_BYTES + 24;
 /// Bytes of a value that a page has room for.
 pub const DATA_BYTES: usize = PAGE_BYTES - DATA_AT;
-
-/// What a row keeps of a long value. Opaque to callers.
-pub type LongReference = [u8; REFERENCE_BYTES];
 
 /// Bytes of the count behind the references.
 const COUNT_BYTES: usize = 2;

@@ -6,16 +6,16 @@
 //! with, apart from the last record of each page that it frees, and a session that updates rows in place shares no line with it.
 //!
 //! Where there is work, it walks the segment's records from the oldest on, as far as their transactions are over and visible
-//! to every snapshot, several threads at several segments ([`crate::history`]). A delete mark still standing as that record
+//! to every snapshot, several threads at several segments ([`crate::shared::history`]). A delete mark still standing as that record
 //! left it becomes a removal; dropped long values and dropped trees are freed. Where it stands is not logged: after a crash it
 //! looks at records again, and finds nothing to do.
 
 use crate::btree::{Target, merge};
-use crate::engine::Core;
 use crate::mtr::Mtr;
 use crate::page::get_u64;
 use crate::page::node::Node;
 use crate::segment::{self, Segment};
+use crate::shared::Core;
 use crate::undo::{self, Kind, Record};
 use crate::version::{Header, ROW_AT, without_spare};
 use crate::{Error, Result, Tree, TreeKind, overflow};

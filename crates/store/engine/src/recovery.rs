@@ -3,20 +3,22 @@
 //! 1. The doublewrite file mends pages that a crash tore.
 //! 2. Redo: every group since the checkpoint, page by page in order; an op applies to a page whose LSN is below the group's end ([`redo`]).
 //! 3. Undo: the newest page of each undo segment says whether a transaction was open. It is so again, without a session, and is undone
-//!    in the background ([`crate::txn::background`]) while others are served: its rows are locked, and no reader sees them. One that is
+//!    in the background ([`crate::shared::rollbacks`]) while others are served: its rows are locked, and no reader sees them. One that is
 //!    prepared stays as it is ([`crate::Prepared`]).
 //!
 //! The checkpoint's payload is the next transaction id, the length of the data file in pages, and for each page that redo had to give up
 //! its id and the LSN up to which its changes are lost; all u64.
 
-use crate::engine::{Background, Core, EngineOptions};
+use crate::options::{Background, EngineOptions};
 use crate::page::node::NodeMut;
 use crate::page::{self, PAGE_BYTES, PageType, get_u32, get_u64, put_u32};
 use crate::pool::cleaner::Cleaner;
 use crate::pool::doublewrite::Doublewrite;
 use crate::pool::{Lost, Pool};
 use crate::redo;
-use crate::segment::{Segment, Segments, format_directory};
+use crate::segment::{Segments, format_directory};
+use crate::shared::Core;
+use crate::shared::rollbacks::OpenTransaction;
 use crate::space::{
     DICTIONARY_ROOT, DICTIONARY_TREE, FORMAT_VERSION, GROUP_PAGES, MAGIC, OFF_FORMAT, OFF_MAGIC, OFF_NEXT_TREE,
     OFF_PAGE_BYTES, SUPER_PAGE, Space, UNDO_DIRECTORY, UNIT_PAGES, format_map, map_page,
@@ -54,17 +56,6 @@ pub struct Opened {
     /// Transactions that were open when the server ended.
     pub open: Vec<OpenTransaction>,
     pub doublewrite: Option<Doublewrite>,
-}
-
-/// A transaction that was open when the server ended.
-pub struct OpenTransaction {
-    pub trx: u64,
-    pub segment: Arc<Segment>,
-    /// Roll pointers of its first undo record and to behind its last one.
-    pub first: u64,
-    pub end: u64,
-    /// The label of one that is prepared.
-    pub prepared: Option<Vec<u8>>,
 }
 
 pub fn open(options: &EngineOptions, background: Background, progress: &mut dyn FnMut(&str)) -> Result<Opened> {

@@ -4,7 +4,7 @@
 
 use crate::Result;
 use crate::checkpoint::Checkpoints;
-use crate::engine::Core;
+use crate::shared::Core;
 use crate::space::reclaim::Reclaim;
 use crate::txn::Advancer;
 use std::cell::Cell;

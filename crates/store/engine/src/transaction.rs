@@ -4,16 +4,16 @@ mod prepare;
 
 pub use prepare::{Decision, LABEL_BYTES_MAX, Prepared, Undecided};
 
-use crate::engine::{Awaits, Core};
 use crate::events::Events;
 use crate::lock::held::HeldLocks;
 use crate::lock::range::Covers;
 use crate::lock::{BEGUN_ROLLING_BACK, Begin, Cover, ForeignWait, Interrupt, Name, On, Outcome, Slept, pack_begun};
 use crate::pool::Pool;
 use crate::segment::Segment;
+use crate::shared::rollbacks::Rollback;
+use crate::shared::{Awaits, Core};
 use crate::space::Need;
 use crate::txn::Status;
-use crate::txn::background::Rollback;
 use crate::txn::read::{Past, Reader};
 use crate::txn::versions::Versions;
 use crate::undo::{self, Kind, Record};

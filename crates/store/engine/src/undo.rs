@@ -28,12 +28,11 @@
 //! before and after the change have in common. The length stands at both ends, so that rollback walks backwards and purge
 //! forwards. A *roll pointer* is page id << 16 | offset.
 
-use crate::overflow::{LongReference, REFERENCE_BYTES};
 use crate::page::{
     ENCRYPTED, HEADER_BYTES, OFF_TREE, PAGE_BYTES, PageId, PageType, get_u16, get_u32, get_u64, init, put_u16, put_u32,
     put_u64,
 };
-use crate::version::Header;
+use crate::version::{Header, LongReference, REFERENCE_BYTES};
 use crate::{Tree, TreeKind};
 
 pub const OFF_FIRST: usize = HEADER_BYTES;

@@ -23,6 +23,10 @@ pub const LONG: u64 = 1 << 62;
 pub const SPARE: u64 = 1 << 61;
 const TRX_MASK: u64 = (1 << 48) - 1;
 
+/// What a row keeps of a long value, see [`crate::overflow`]. Opaque to callers.
+pub type LongReference = [u8; REFERENCE_BYTES];
+pub const REFERENCE_BYTES: usize = 20;
+
 /// Bytes before a row.
 pub const ROW_AT: usize = 16;
 /// Bytes before a secondary payload.

@@ -20,9 +20,10 @@ mod tests;
 mod tree;
 mod undo;
 
-use crate::engine::{Core, Engine};
+use crate::engine::Engine;
 use crate::page::{self, OFF_ID, PAGE_BYTES, PageId, PageType, get_u64, page_lsn};
 use crate::recovery::DATA_FILE;
+use crate::shared::Core;
 use crate::space::SUPER_PAGE;
 use crate::{Result, Tree};
 use io::AlignedBuf;

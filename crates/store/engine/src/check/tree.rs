@@ -1,13 +1,13 @@
 //! Trees from their roots down, rows, and the versions of rows that somebody may still read.
 
 use super::{Checker, Reached};
-use crate::overflow::{self, LongReference, Piece};
+use crate::overflow::{self, Piece};
 use crate::page::node::Node;
 use crate::page::{PageId, PageType, get_u64};
 use crate::segment;
 use crate::txn::Status;
 use crate::undo::{self, Kind, Record};
-use crate::version::{Header, PAYLOAD_AT, ROW_AT, patch_back, without_spare};
+use crate::version::{Header, LongReference, PAYLOAD_AT, ROW_AT, patch_back, without_spare};
 use crate::{Tree, TreeKind};
 
 /// What the parent says of a node.

@@ -2,14 +2,13 @@
 
 use super::{Checker, Page, Reached};
 use crate::btree::Target;
-use crate::overflow::LongReference;
 use crate::page::node::Node;
 use crate::page::{OFF_WORD_A, PageId, PageType, get_u64};
 use crate::segment::{ENTRIES_AT, ENTRIES_MAX, OFF_COUNT};
 use crate::space::UNDO_DIRECTORY;
 use crate::txn::Status;
 use crate::undo::{self, Kind, RECORDS_AT, Record};
-use crate::version::Header;
+use crate::version::{Header, LongReference};
 use crate::{Tree, TreeKind};
 
 /// What undo records say of trees and long values, to be followed once the trees of tables have been.

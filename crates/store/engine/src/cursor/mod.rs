@@ -8,11 +8,11 @@ pub mod next_key;
 mod stretch;
 
 use crate::btree::Target;
-use crate::engine::Core;
 use crate::lock::Name;
 use crate::page::get_u64;
 use crate::page::node::{Node, Torn};
 use crate::pool::Stamp;
+use crate::shared::Core;
 use crate::transaction::{Isolation, LockMode, Read, Transaction, Wait};
 use crate::txn::Status;
 use crate::txn::read::{Found, Reader};

@@ -19,10 +19,10 @@
 
 use super::map::{self, Map, group_of};
 use super::{DOOMED, UNIT_PAGES, map_page};
-use crate::engine::Core;
 use crate::mtr::Mtr;
 use crate::page::{ENCRYPTED, OFF_TREE, PAGE_BYTES, PageId, PageType, get_u32};
 use crate::segment::Segment;
+use crate::shared::Core;
 use crate::{Error, Result, Tree, undo};
 use io::AlignedBuf;
 use log::{Log, Lsn};

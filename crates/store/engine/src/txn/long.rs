@@ -1,10 +1,11 @@
 //! Long values of rows that are being written: see [`crate::overflow`].
 
 use crate::mtr::Mtr;
-use crate::overflow::{self, DATA_BYTES, Long, LongReference, OFF_NEXT, Row};
+use crate::overflow::{self, DATA_BYTES, Long, OFF_NEXT, Row};
 use crate::page::{PAGE_BYTES, PageId};
 use crate::space::Need;
 use crate::undo::{self, Kind, LONG_VALUE_BYTES, Record};
+use crate::version::LongReference;
 use crate::{Error, Result, Transaction, Tree};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

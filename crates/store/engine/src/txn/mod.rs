@@ -17,7 +17,6 @@
 //!
 //! Slots (one a session, each on its own cache line) announce the snapshot and the id in use for purge to see.
 
-pub mod background;
 pub mod locking;
 mod long;
 mod moved;

@@ -1,11 +1,11 @@
 //! Consistent reads: which version of a row a snapshot sees, and how to build it.
 
 use crate::btree::{Store, Target};
-use crate::engine::Core;
 use crate::lock::Interrupt;
 use crate::page::get_u64;
 use crate::page::node::{Node, Torn};
 use crate::pool::Stamp;
+use crate::shared::Core;
 use crate::txn::Status;
 use crate::txn::versions::Versions;
 use crate::undo::{self, Kind, Record};

@@ -4,14 +4,14 @@
 //! row is looked at by its roll pointer, which must be the record's; an entry by its transaction.
 //!
 //! An undo needs no page: a row that grows again finds its place ([`crate::version`]). When a page cannot be read, or the log has no room
-//! on a full disk, it goes on in the [`background`](super::background).
+//! on a full disk, it goes on in the [`background`](crate::shared::rollbacks).
 
 use crate::btree::Target;
-use crate::engine::Core;
 use crate::mtr::Mtr;
 use crate::page::node::Node;
 use crate::page::{OFF_WORD_A, get_u64, put_u64};
 use crate::pool::Exclusive;
+use crate::shared::Core;
 use crate::undo::{self, Kind, RECORDS_AT, Record};
 use crate::version::{Header, PAYLOAD_AT, ROW_AT, patch_back, spare_tail, without_spare};
 use crate::{Error, Result, Tree, TreeKind, btree::merge, overflow, segment};

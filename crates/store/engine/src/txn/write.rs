@@ -2,18 +2,18 @@
 //! in one mini-transaction.
 
 use crate::btree::Target;
-use crate::engine::Core;
 use crate::lock::{Name, On};
 use crate::mtr::Mtr;
-use crate::overflow::{self, LongReference, Row};
+use crate::overflow::{self, Row};
 use crate::page::node::{CELL_BYTES_MAX, NODE_BYTES, Node};
 use crate::page::{get_u64, put_u64};
 use crate::pool::Exclusive;
+use crate::shared::Core;
 use crate::space::{DICTIONARY_TREE, Need};
 use crate::transaction::{LockMode, Read, Transaction, Wait};
 use crate::txn::Status;
 use crate::undo::{self, Kind, Record};
-use crate::version::{Header, PAYLOAD_AT, ROW_AT, common_ends, has_spare, spare_tail, without_spare};
+use crate::version::{Header, LongReference, PAYLOAD_AT, ROW_AT, common_ends, has_spare, spare_tail, without_spare};
 use crate::{Direction, Error, KEY_BYTES_MAX, Range, Result, Tree, TreeKind};
 use observe::Counter;
 use std::ops::Bound;

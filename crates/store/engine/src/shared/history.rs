@@ -14,7 +14,7 @@
 //! segment that had ended when the next page began ([`crate::undo`]), so its length is a difference for each segment, computed
 //! by whoever asks.
 
-use crate::engine::Core;
+use super::Core;
 use crate::purge::Place;
 use crate::segment::Segment;
 use crate::txn::Advancer;

@@ -10,7 +10,7 @@
 //! that nothing had to leave. One thread does all of it, in the order of the orders; for a load it has others beside it, so that several
 //! reads are under way.
 
-use crate::engine::Core;
+use super::Core;
 use crate::page::PageId;
 use crate::pool::Pool;
 use crate::pool::queue::Queue;

@@ -6,12 +6,11 @@
 //! after that, the next start goes on, and finds done what has been done (InnoDB's background rollback of recovered transactions,
 //! [manual 17.18.2](https://dev.mysql.com/doc/refman/8.4/en/innodb-recovery.html)).
 
-use crate::engine::Core;
+use super::Core;
 use crate::events;
 use crate::lock::held::HeldLocks;
 use crate::lock::{BEGUN_ROLLING_BACK, Begin, pack_begun};
 use crate::mtr::Mtr;
-use crate::recovery::OpenTransaction;
 use crate::segment::Segment;
 use crate::txn::Status;
 use crate::{Error, Isolation, Prepared, Result, Tree};
@@ -28,6 +27,17 @@ const TURN: Duration = Duration::from_millis(200);
 const RETRY: Duration = Duration::from_millis(100);
 /// How often the error log is told of the same trouble.
 const COMPLAINT: Duration = Duration::from_secs(60);
+
+/// A transaction that was open when the server ended.
+pub struct OpenTransaction {
+    pub trx: u64,
+    pub segment: Arc<Segment>,
+    /// Roll pointers of its first undo record and to behind its last one.
+    pub first: u64,
+    pub end: u64,
+    /// The label of one that is prepared.
+    pub prepared: Option<Vec<u8>>,
+}
 
 /// How a transaction of before a crash is listed.
 const RECOVERED: Begin = Begin { isolation: Isolation::RepeatableRead, read_only: false, alone: false, now_us: 0 };

@@ -8,8 +8,8 @@
 //! The bound only rises while there is one, and begins above all that anybody was shown. Who decides about it does so
 //! under a mutex of its own, which commits take only while they wait.
 
-use crate::engine::Core;
-use crate::{Engine, Error, Interrupt, Result};
+use super::Core;
+use crate::{Error, Interrupt, Result};
 use log::Lsn;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use std::sync::{Arc, OnceLock};
@@ -70,42 +70,32 @@ impl Confirmation {
     }
 }
 
-impl Engine {
-    /// Who is asked while commits have to be confirmed; for ever.
+impl Core {
     pub fn set_confirmer(&self, confirmer: Arc<dyn Confirmer>) {
-        assert!(self.confirmation().confirmer.set(confirmer).is_ok(), "there is one confirmer");
+        assert!(self.confirmation.confirmer.set(confirmer).is_ok(), "there is one confirmer");
     }
 
-    pub fn confirmation(&self) -> &Confirmation {
-        &self.core().confirmation
-    }
-
-    /// From now on commits wait for the confirmer, or no longer do. Those whose wait for the flush is over may not have noticed: they
-    /// are below the log's tail when this returns.
+    /// See [`crate::Engine::want_confirmation`].
     pub fn want_confirmation(&self, on: bool) {
         // Relaxed: ordered by the fence.
-        self.confirmation().wanted.store(on, Ordering::Relaxed);
+        self.confirmation.wanted.store(on, Ordering::Relaxed);
         fence(Ordering::SeqCst); // pairs with the fence in `await_confirmed`
     }
 
-    /// From now on nobody is shown a commit before [`Confirmation::show_up_to`] has passed it. Returns the bound: above all commits so
-    /// far.
+    /// See [`crate::Engine::show_confirmed`].
     pub fn show_confirmed(&self) -> Lsn {
-        let core = self.core();
-        let mut bound = core.log.tail_lsn();
+        let mut bound = self.log.tail_lsn();
         loop {
             // SeqCst, and what is durable after it: who still read that there is no bound read what is durable before that.
-            core.confirmation.bound.store(bound, Ordering::SeqCst);
+            self.confirmation.bound.store(bound, Ordering::SeqCst);
             fence(Ordering::SeqCst);
-            if core.durable_newest() <= bound {
+            if self.durable_newest() <= bound {
                 return bound;
             }
-            bound = core.log.tail_lsn();
+            bound = self.log.tail_lsn();
         }
     }
-}
 
-impl Core {
     /// After the wait for the flush: the wait for others.
     #[inline]
     pub(crate) fn await_confirmed(&self, lsn: Lsn, interrupt: &Interrupt, own: bool, whose: Whose) -> Result<()> {
