@@ -16,7 +16,7 @@ from harness import value
 
 pytestmark = pytest.mark.usefixtures("clearway_only")
 
-PROTOCOL_41, TLS, SECURE_CONNECTION = 1 << 9, 1 << 11, 1 << 15
+PROTOCOL_41, TLS, SECURE_CONNECTION, PLUGIN_AUTH = 1 << 9, 1 << 11, 1 << 15, 1 << 19
 COMPONENT = "'file://component_validate_password'"
 
 
@@ -187,6 +187,58 @@ def test_a_host_of_broken_handshakes_is_blocked(start):
     for _ in range(4):
         assert login(server, "root", bind_address="127.0.0.9") == 1045
     assert errors() == 0
+
+
+def packet_of(client, sequence, payload):
+    client.sendall(len(payload).to_bytes(3, "little") + bytes([sequence]) + payload)
+
+
+def answer(client):
+    head = client.recv(4, socket.MSG_WAITALL)
+    return client.recv(int.from_bytes(head[:3], "little"), socket.MSG_WAITALL)
+
+
+def hangs_up(server, user, after):
+    """Begins to log in with a password that the server does not have at hand, and goes: after the first packet, the server's request for
+    the password, or its key; or says what makes no sense in place of the password. The server's last answer."""
+    client = from_address(server, "127.0.0.7")
+    answer(client)
+    flags = PROTOCOL_41 | SECURE_CONNECTION | PLUGIN_AUTH
+    head = flags.to_bytes(4, "little") + (1 << 24).to_bytes(4, "little") + b"\x2d" + bytes(23)
+    reply = b"\x03abc" if after == "short" else b"\x20" + bytes(range(32))
+    packet_of(client, 1, head + user.encode() + b"\0" + reply + b"caching_sha2_password\0")
+    last = b"" if after == "login" else answer(client)
+    if after in ("key", "nonsense"):
+        assert last == b"\x01\x04"
+        packet_of(client, 3, b"\x02" if after == "key" else b"no password")
+        last = answer(client)
+    client.close()
+    return last
+
+
+# By whatever a login fails: the numbers are MySQL's. The third failure blocks the account, and is no error of the host's.
+@pytest.mark.parametrize("after, counts", [("login", (2, 2, 0)), ("request", (2, 2, 0)), ("key", (0, 0, 2)), ("nonsense", (0, 0, 2)), ("short", (0, 0, 2))])
+def test_a_login_that_is_begun_and_not_ended_has_failed(start, after, counts):
+    server = start()
+    root = server.connect()
+    plugins = [f"INSTALL PLUGIN {name} SONAME 'connection_control.so'" for name in ("connection_control", "connection_control_failed_login_attempts")]
+    run(*plugins, "SET GLOBAL connection_control_failed_connections_threshold = 1000",
+        "CREATE USER begun IDENTIFIED BY 'right' FAILED_LOGIN_ATTEMPTS 3 PASSWORD_LOCK_TIME 1", on=root)
+
+    def failures(name):
+        table = "information_schema.CONNECTION_CONTROL_FAILED_LOGIN_ATTEMPTS"
+        return [count for userhost, count in run(f"SELECT * FROM {table}", on=root) if userhost == name]
+
+    for count in range(1, 4):
+        last = hangs_up(server, "begun", after)
+        harness.wait_until(lambda count=count: failures("'begun'@'%'") == [count], 20, "the failure counts")
+    assert after not in ("nonsense", "short") or int.from_bytes(last[1:3], "little") == 3955
+    columns = "SUM_CONNECT_ERRORS, COUNT_HANDSHAKE_ERRORS, COUNT_AUTH_PLUGIN_ERRORS"
+    assert run(f"SELECT {columns} FROM performance_schema.host_cache WHERE IP = '127.0.0.7'", on=root) == [counts]
+    assert login(server, "begun", "right") == 3955
+    # Who says nothing at all is nobody, where it is.
+    from_address(server, "127.0.0.7").close()
+    harness.wait_until(lambda: failures("''@'127.0.0.7'") == [1], 20, "that counts as well")
 
 
 @pytest.mark.parametrize("piece", [0.2, None], ids=["byte by byte", "not at all"])

@@ -105,11 +105,22 @@ pub struct Offer<'a> {
 #[derive(Debug)]
 pub enum LoginError {
     /// The client went away or the socket broke: nothing to say.
-    Gone(ReadOutcome),
+    Gone(ReadOutcome, Fault),
     /// The TLS handshake failed, and has said so in TLS's own words.
     NoTls,
-    /// To be told to the client: 1043, 1045, 1251, ... `user` is empty when it did not come so far.
-    Refused { error: SqlError, user: String },
+    /// To be told to the client: 1043, 1045, 1251, ...
+    Refused(SqlError, Fault),
+}
+
+/// What went wrong, as the host cache counts it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The client does not follow the protocol, or has gone.
+    Handshake,
+    /// It follows it so far, but no plugin knows what to do with what it says.
+    Plugin,
+    /// The error says it.
+    Told,
 }
 
 impl Connection {
@@ -143,9 +154,9 @@ impl Connection {
         let output = self.output();
         output.seq = 0;
         greeting.put(output.begin(), offered);
-        output.end().map_err(|_| LoginError::Gone(ReadOutcome::Broken))?;
+        output.end().map_err(|_| LoginError::Gone(ReadOutcome::Broken, Fault::Handshake))?;
         self.set_capabilities(Capabilities::PROTOCOL_41);
-        let bad = |_| refused(ER_HANDSHAKE_ERROR, "Bad handshake".into(), "");
+        let bad = |_| refused(ER_HANDSHAKE_ERROR, "Bad handshake".into());
         self.read_answer(ends_at)?;
         if let Some(acceptor) = tls
             && Login::is_tls_request(self.packet()).map_err(bad)?
@@ -171,12 +182,11 @@ impl Connection {
             return Err(refused(
                 ER_WRONG_COMPRESSION_ALGORITHM_CLIENT,
                 format!("Invalid compression algorithm '{name}'."),
-                &login.user,
             ));
         }
         if matches!(agreed, Some(Algorithm::Zstd(level)) if !Algorithm::is_zstd_level(level)) {
             let message = format!("Invalid zstd compression level for algorithm '{name}'.");
-            return Err(refused(ER_WRONG_COMPRESSION_LEVEL_CLIENT, message, &login.user));
+            return Err(refused(ER_WRONG_COMPRESSION_LEVEL_CLIENT, message));
         }
         (self.agreed, self.wanted_compression) = (agreed, login.wanted_compression);
         Ok(())
@@ -186,7 +196,7 @@ impl Connection {
     fn read_answer(&mut self, ends_at: Instant) -> Result<(), LoginError> {
         match self.read_reply(Some(left(ends_at))) {
             ReadOutcome::Packet => Ok(()),
-            outcome => Err(unread(outcome, "")),
+            outcome => Err(unread(outcome, Fault::Handshake)),
         }
     }
 
@@ -235,7 +245,7 @@ impl Exchange<'_> {
             if plugin != Plugin::NativePassword {
                 let message = "Client does not support authentication protocol requested by server; consider upgrading \
                                MySQL client";
-                return Err(refused(ER_NOT_SUPPORTED_AUTH_MODE, message.into(), user));
+                return Err(refused(ER_NOT_SUPPORTED_AUTH_MODE, message.into()));
             }
         } else if self.switches
             || client_plugin != plugin.name()
@@ -250,7 +260,7 @@ impl Exchange<'_> {
             out.push(0);
             out.extend_from_slice(scramble);
             out.push(0);
-            reply = self.exchange(user)?;
+            reply = self.exchange(Fault::Handshake)?;
         }
         // Some clients say "no password" by one zero byte.
         if reply.is_empty() || reply == [0] {
@@ -269,14 +279,17 @@ impl Exchange<'_> {
     }
 
     fn caching_sha2(&mut self, user: &str, reply: &[u8]) -> Result<bool, LoginError> {
-        let Ok(reply) = reply.try_into() else { return Ok(false) };
+        let Ok(reply) = reply.try_into() else { return Err(self.misplaced(user, Fault::Plugin)) };
         if self.authenticator.sha2_fast(self.scramble, reply) == FastAuth::Accept {
             self.conn.output().begin().extend_from_slice(&[MORE, FAST_SUCCESS]);
-            self.conn.output().end().map_err(|_| LoginError::Gone(ReadOutcome::Broken))?;
+            self.conn.output().end().map_err(|_| LoginError::Gone(ReadOutcome::Broken, Fault::Handshake))?;
             return Ok(true);
         }
         self.conn.output().begin().extend_from_slice(&[MORE, FULL_AUTHENTICATION]);
-        let reply = self.exchange(user)?;
+        let reply = self.exchange(Fault::Handshake)?;
+        if reply.is_empty() {
+            return Err(self.misplaced(user, Fault::Handshake));
+        }
         self.clear_password(user, reply, REQUEST_PUBLIC_KEY)
     }
 
@@ -294,15 +307,16 @@ impl Exchange<'_> {
             let Some(keys) = self.keys else { return Ok(false) };
             let pair = match keys.get() {
                 Ok(pair) => pair,
-                Err(e) => return Err(refused(ER_UNKNOWN_ERROR, format!("RSA key pair for authentication: {e}"), user)),
+                Err(e) => return Err(refused(ER_UNKNOWN_ERROR, format!("RSA key pair for authentication: {e}"))),
             };
             if asks {
                 let out = self.conn.output().begin();
                 out.push(MORE);
                 out.extend_from_slice(pair.public_pem().as_bytes());
-                reply = self.exchange(user)?;
+                reply = self.exchange(Fault::Plugin)?;
             }
-            let Some(mut password) = pair.decrypt(&reply) else { return Ok(false) };
+            let decrypted = pair.decrypt(&reply);
+            let Some(mut password) = decrypted else { return Err(self.misplaced(user, Fault::Plugin)) };
             for (byte, pad) in password.iter_mut().zip(self.scramble.iter().cycle()) {
                 *byte ^= pad;
             }
@@ -317,26 +331,27 @@ impl Exchange<'_> {
         }
     }
 
-    /// Ends the packet that was begun, sends it and gives the client's answer.
-    fn exchange(&mut self, user: &str) -> Result<Vec<u8>, LoginError> {
-        self.conn.output().end().map_err(|_| LoginError::Gone(ReadOutcome::Broken))?;
+    /// Ends the packet that was begun, sends it and gives the client's answer. `fault`: what it is that there is none.
+    fn exchange(&mut self, fault: Fault) -> Result<Vec<u8>, LoginError> {
+        self.conn.output().end().map_err(|_| LoginError::Gone(ReadOutcome::Broken, Fault::Handshake))?;
         match self.conn.read_reply(Some(left(self.ends_at))) {
             ReadOutcome::Packet => Ok(self.conn.packet().to_vec()),
-            outcome => Err(unread(outcome, user)),
+            outcome => Err(unread(outcome, fault)),
         }
     }
 
     /// Error 1698: a password has no part in it.
     fn denied_without_password(&self, user: &str) -> LoginError {
-        LoginError::Refused {
-            error: err!(ER_ACCESS_DENIED_NO_PASSWORD_ERROR, user, self.conn.peer().host()),
-            user: user.to_string(),
-        }
+        LoginError::Refused(err!(ER_ACCESS_DENIED_NO_PASSWORD_ERROR, user, self.conn.peer().host()), Fault::Told)
     }
 
     fn denied(&self, user: &str, used_password: bool) -> LoginError {
-        let error = access_denied(user, &self.conn.peer().host(), used_password);
-        LoginError::Refused { error, user: user.to_string() }
+        LoginError::Refused(access_denied(user, &self.conn.peer().host(), used_password), Fault::Told)
+    }
+
+    /// The answer is none that the plugin could check.
+    fn misplaced(&self, user: &str, fault: Fault) -> LoginError {
+        LoginError::Refused(access_denied(user, &self.conn.peer().host(), true), fault)
     }
 }
 
@@ -352,19 +367,19 @@ pub fn access_denied(user: &str, host: &str, used_password: bool) -> SqlError {
 }
 
 #[cold]
-fn refused(code: u16, message: String, user: &str) -> LoginError {
-    LoginError::Refused { error: SqlError::new(code, message), user: user.to_string() }
+fn refused(code: u16, message: String) -> LoginError {
+    LoginError::Refused(SqlError::new(code, message), Fault::Told)
 }
 
 /// A client that says nothing for `connect_timeout` is told so, as MySQL does.
 #[cold]
-fn unread(outcome: ReadOutcome, user: &str) -> LoginError {
+fn unread(outcome: ReadOutcome, fault: Fault) -> LoginError {
     let error = match outcome {
         ReadOutcome::Idle | ReadOutcome::TimedOut => Connection::read_error(ReadOutcome::TimedOut),
         other => Connection::read_error(other),
     };
     match error {
-        Some(error) => LoginError::Refused { error, user: user.to_string() },
-        None => LoginError::Gone(outcome),
+        Some(error) => LoginError::Refused(error, Fault::Told),
+        None => LoginError::Gone(outcome, fault),
     }
 }

@@ -66,8 +66,8 @@ fn serve(stream: Stream, peer: Peer, accounts: &Accounts, keys: &RsaKeys) -> Res
     let result = conn.authenticate(&greeting, &mut check, Some(keys), PLAIN, TIMEOUT);
     match &result {
         Ok(_) => conn.output().ok(&OkReply::default()).unwrap(),
-        Err(LoginError::Refused { error, .. }) => conn.output().error(error).unwrap(),
-        Err(LoginError::Gone(_) | LoginError::NoTls) => return result,
+        Err(LoginError::Refused(error, _)) => conn.output().error(error).unwrap(),
+        Err(LoginError::Gone(..) | LoginError::NoTls) => return result,
     }
     conn.output().flush().unwrap();
     result
@@ -282,7 +282,7 @@ fn a_login_byte_by_byte_ends_in_time() {
             let begun = std::time::Instant::now();
             let timeout = Duration::from_millis(300);
             let result = conn.authenticate(&Greeting::new("8.4.0", 7), &mut check, None, PLAIN, timeout);
-            (matches!(result, Err(LoginError::Refused { error, .. }) if error.code == 1159), begun.elapsed())
+            (matches!(result, Err(LoginError::Refused(error, _)) if error.code == 1159), begun.elapsed())
         });
         let (mut sent, mut is_open) = (0, true);
         while is_open && sent < 2000 {

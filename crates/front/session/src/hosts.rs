@@ -15,6 +15,7 @@ pub(crate) enum HostError {
     Blocked,
     HostAcl,
     NoAuthPlugin,
+    AuthPlugin,
     Handshake,
     Authentication,
     MaxUserConnections,
@@ -30,6 +31,7 @@ impl HostError {
             HostError::Blocked => "COUNT_HOST_BLOCKED_ERRORS",
             HostError::HostAcl => "COUNT_HOST_ACL_ERRORS",
             HostError::NoAuthPlugin => "COUNT_NO_AUTH_PLUGIN_ERRORS",
+            HostError::AuthPlugin => "COUNT_AUTH_PLUGIN_ERRORS",
             HostError::Handshake => "COUNT_HANDSHAKE_ERRORS",
             HostError::Authentication => "COUNT_AUTHENTICATION_ERRORS",
             HostError::MaxUserConnections => "COUNT_MAX_USER_CONNECTIONS_ERRORS",
@@ -58,8 +60,7 @@ impl HostError {
             | ER_ACCESS_DENIED_NO_PASSWORD_ERROR
             | ER_MUST_CHANGE_PASSWORD_LOGIN
             | ER_ACCOUNT_HAS_BEEN_LOCKED
-            | ER_SECURE_TRANSPORT_REQUIRED
-            | ER_USER_ACCESS_DENIED_FOR_USER_ACCOUNT_BLOCKED_BY_PASSWORD_LOCK => HostError::Authentication,
+            | ER_SECURE_TRANSPORT_REQUIRED => HostError::Authentication,
             ER_UNKNOWN_ERROR | ER_CANT_CREATE_THREAD => HostError::Local,
             _ => HostError::Unknown,
         }

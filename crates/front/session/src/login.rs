@@ -10,7 +10,7 @@ use crate::variables::{Val, VarId, id};
 use accounts::{Channel, Client, Identity, LoginCheck};
 use expr::Env;
 use expr::Stage;
-use protocol::auth::{Authenticator, FastAuth, LoginError, Plugin};
+use protocol::auth::{self, Authenticator, FastAuth, Fault, LoginError, Plugin};
 use protocol::handshake::{Scramble, new_scramble};
 use protocol::{Capabilities, Connection, Greeting, Next, Offer, Peer};
 use run::Outcome;
@@ -108,13 +108,17 @@ impl Session {
         let login = conn.authenticate(&greeting, &mut check, Some(&server.rsa), offer, timeout);
         self.tls = conn.tls().cloned().map(std::sync::Arc::new);
         let outcome = match login {
-            Ok(login) => self.finish(check, conn).and_then(|identity| {
-                self.interactive = login.capabilities.has(Capabilities::INTERACTIVE);
-                self.can_leave_out_metadata = login.capabilities.has(Capabilities::OPTIONAL_RESULTSET_METADATA);
-                self.found_rows = login.capabilities.has(Capabilities::FOUND_ROWS);
-                self.admit_identity(conn, &identity, login.capabilities)?;
-                self.become_account(identity, login.database.as_deref(), login.collation)
-            }),
+            Ok(login) => {
+                let outcome = self.finish(check, conn).and_then(|identity| {
+                    self.interactive = login.capabilities.has(Capabilities::INTERACTIVE);
+                    self.can_leave_out_metadata = login.capabilities.has(Capabilities::OPTIONAL_RESULTSET_METADATA);
+                    self.found_rows = login.capabilities.has(Capabilities::FOUND_ROWS);
+                    self.admit_identity(conn, &identity, login.capabilities)?;
+                    self.become_account(identity, login.database.as_deref(), login.collation)
+                });
+                self.note_host(outcome.as_ref().map(|_| ()), Fault::Told);
+                outcome
+            }
             Err(error) => match self.failed_login(&check, error) {
                 Some(error) => Err(error),
                 None => {
@@ -123,7 +127,6 @@ impl Session {
                 }
             },
         };
-        server.hosts.outcome(&self.peer, outcome.as_ref().map(|_| ()).map_err(HostError::of));
         if let Err(error) = outcome {
             self.log_command("Connect", error.message.as_bytes());
             return self.refuse(conn, &error);
@@ -138,29 +141,35 @@ impl Session {
         Next::Continue
     }
 
-    /// The error that a failed exchange is answered with; `None`: nobody is there to be told.
+    /// The error that a failed exchange is answered with; `None`: nobody is there to be told. It is a failed login whatever the client
+    /// did, or left undone.
     fn failed_login(&mut self, check: &Check<'_>, error: LoginError) -> Option<SqlError> {
-        let server = std::sync::Arc::clone(&self.server);
-        match error {
-            LoginError::Refused { error, user } => {
-                let error = check.0.refused(error);
-                if !user.is_empty() {
-                    self.delay(&self.name_of_login(check), false);
-                }
-                Some(error)
-            }
-            LoginError::Gone(_) => {
-                if check.0.abandoned() {
-                    self.delay(&self.name_of_login(check), false);
-                }
-                server.hosts.outcome(&self.peer, Err(HostError::Handshake));
-                None
-            }
-            LoginError::NoTls => {
-                server.hosts.outcome(&self.peer, Err(HostError::Handshake));
-                None
-            }
-        }
+        let (told, fault) = match error {
+            LoginError::Refused(error, fault) => (Some(error), fault),
+            LoginError::Gone(_, fault) => (None, fault),
+            LoginError::NoTls => (None, Fault::Handshake),
+        };
+        let is_told = told.is_some();
+        let denied = || auth::access_denied(check.0.user(), &self.peer.host(), true);
+        let error = check.0.refused(told.unwrap_or_else(denied));
+        self.note_host(Err(&error), fault);
+        self.delay(&self.name_of_login(check), false);
+        is_told.then_some(error)
+    }
+
+    /// Counts a login in the host cache.
+    fn note_host(&self, outcome: std::result::Result<(), &SqlError>, fault: Fault) {
+        let outcome = match outcome {
+            Ok(()) => Ok(()),
+            // That an account is blocked is no affair of the host's.
+            Err(error) if error.code == ER_USER_ACCESS_DENIED_FOR_USER_ACCOUNT_BLOCKED_BY_PASSWORD_LOCK => return,
+            Err(error) => Err(match fault {
+                Fault::Handshake => HostError::Handshake,
+                Fault::Plugin => HostError::AuthPlugin,
+                Fault::Told => HostError::of(error),
+            }),
+        };
+        self.server.hosts.outcome(&self.peer, outcome);
     }
 
     /// By whom failures are counted: the account, or what the client calls itself.

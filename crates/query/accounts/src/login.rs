@@ -68,21 +68,11 @@ pub struct LoginCheck<'a> {
     not_loaded: Option<Plugin>,
     /// What the plugin knows the client by.
     external_user: Option<String>,
-    /// The client has learnt that a password is wrong, though the exchange goes on.
-    has_guessed: bool,
 }
 
 impl<'a> LoginCheck<'a> {
     pub fn new(accounts: &'a Accounts, client: Client) -> LoginCheck<'a> {
-        LoginCheck {
-            accounts,
-            client,
-            user: String::new(),
-            account: None,
-            not_loaded: None,
-            external_user: None,
-            has_guessed: false,
-        }
+        LoginCheck { accounts, client, user: String::new(), account: None, not_loaded: None, external_user: None }
     }
 
     /// Looks for the account. An unknown user gets a plugin too ([`crate::decoy`]) and fails every check: nobody learns who exists.
@@ -113,13 +103,11 @@ impl<'a> LoginCheck<'a> {
     }
 
     /// True: the cache proves it. False: the full exchange must.
-    pub fn sha2_fast(&mut self, scramble: &Scramble, reply: &[u8; 32]) -> bool {
+    pub fn sha2_fast(&self, scramble: &Scramble, reply: &[u8; 32]) -> bool {
         let Some(account) = &self.account else { return false };
         match self.accounts.sha2_cache().load().0.get(&account.name) {
             Some((stored, digest)) if *stored == account.auth_string || *stored == account.second_auth => {
-                let proves = password::verify_sha2_fast(digest, scramble, reply);
-                self.has_guessed |= !proves;
-                proves
+                password::verify_sha2_fast(digest, scramble, reply)
             }
             _ => false,
         }
@@ -163,29 +151,17 @@ impl<'a> LoginCheck<'a> {
         self.account.as_ref().map(|a| &a.name)
     }
 
-    /// After a check failed with `error`: counts it, if the account has FAILED_LOGIN_ATTEMPTS. Error 3955 once it is blocked,
-    /// 1524 when its plugin is not loaded.
+    /// After a check failed with `error`, or the client went away before the exchange ended: counts it, if the account has
+    /// FAILED_LOGIN_ATTEMPTS, so that nobody tries passwords unseen. Once it is blocked error 3955 stands in place of one of the password,
+    /// and error 1524 when the account's plugin is not loaded.
     pub fn refused(&self, error: SqlError) -> SqlError {
         if let Some(plugin) = self.not_loaded {
             return err!(ER_PLUGIN_IS_NOT_LOADED, plugin.name());
         }
-        match &self.account {
-            Some(account) if account.logins.block() => {
-                self.accounts.failed_login(account, password::now_s());
-                self.blocked(account).unwrap_or(error)
-            }
-            _ => error,
-        }
-    }
-
-    /// The client went away before the exchange ended. What it had learnt by then counts as a failure, so that nobody tries passwords
-    /// unseen.
-    /// True: it does.
-    pub fn abandoned(&self) -> bool {
-        if self.has_guessed {
-            self.refused(SqlError::new(ER_ACCESS_DENIED_ERROR, ""));
-        }
-        self.has_guessed
+        let Some(account) = self.account.as_ref().filter(|account| account.logins.block()) else { return error };
+        self.accounts.failed_login(account, password::now_s());
+        let is_of_password = matches!(error.code, ER_ACCESS_DENIED_ERROR | ER_ACCESS_DENIED_NO_PASSWORD_ERROR);
+        self.blocked(account).filter(|_| is_of_password).unwrap_or(error)
     }
 
     /// What the client calls itself.
