@@ -4,7 +4,7 @@ use crate::datadir;
 use backup::archive::Writer;
 use backup::restore::manifest_of;
 use backup::{Frame, MANIFEST_FILE, Manifest, Request};
-use io::{Destination, Directory, Folder};
+use io::{Destination, Directory};
 use replica::SourceConfig;
 use replica::client::Connection;
 use replica::fetch::fetch;
@@ -86,7 +86,7 @@ fn to_directory(
     io::restrict_new_files();
     Directory::create(path).map_err(|e| failed(&e))?;
     let fill = |connection: &mut Connection| -> Result<Manifest, SqlError> {
-        let folder = Folder::open(path).map_err(|e| failed(&e))?;
+        let folder = backup::folder(path).map_err(|e| failed(&e))?;
         let mut progress = Progress::new(words);
         let manifest = fetch(connection, request, &mut |frame| {
             progress.see(frame);

@@ -6,7 +6,6 @@ use crate::options::{self, Options};
 use crate::serve;
 use backup::restore::{Source, restore as bring_back};
 use backup::{Manifest, Place};
-use io::Folder;
 use replica::replay::{Plan, Point, Start};
 use session::persist::Persisted;
 use session::tls::Tls;
@@ -88,7 +87,7 @@ fn failed(e: impl std::fmt::Display) -> String {
 /// Lines that tell what was made.
 fn fill(words: &Words, options: Options, sources: &mut [Source], datadir: &DataDir) -> Result<Vec<String>, String> {
     let mut ticker = Ticker { told: (!words.quiet).then(Instant::now) };
-    let folder = Folder::open(&datadir.path).map_err(|e| e.to_string())?;
+    let folder = backup::folder(&datadir.path).map_err(|e| e.to_string())?;
     let manifest = bring_back(sources, &folder, &mut |name, done, all| {
         ticker.tell(|| format!("{name}: {} %, {} of {} MiB", done * 100 / all.max(1), done >> 20, all >> 20));
     })

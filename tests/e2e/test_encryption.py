@@ -376,6 +376,46 @@ def test_a_clone_is_as_encrypted_and_opens_with_the_same_keyring(kept):
     server.assert_sound()
 
 
+def assert_closed(directory):
+    """Files are their owner's to write and the group's to read at most, and those with keys their owner's alone."""
+    found = set()
+    for path in directory.rglob("*"):
+        if path.is_socket() or path.name == "component_keyring_file.cnf":
+            continue
+        is_key = path.name in ("clearway.keys", "keyring") or path.name.endswith("key.pem") and not path.name.startswith("public")
+        most = 0o750 if path.is_dir() else 0o600 if is_key else 0o640
+        assert path.stat().st_mode & 0o777 & ~most == 0, (path, oct(path.stat().st_mode))
+        found.add(path.name)
+    assert "clearway.keys" in found
+
+
+def test_keys_are_their_owners_alone_wherever_data_are_copied_to(kept, clearway_only):
+    start, root = kept
+    server = start("--log-bin", "--server-id=1", "--binlog-encryption=ON")
+    cursor = server.connect().cursor()
+    for statement in ("CREATE DATABASE d", f"CREATE TABLE d.t {DEFINITION} ENCRYPTION='Y'"):
+        cursor.execute(statement)
+    fill(cursor, "d.t", MARK, 30)
+    cursor.execute(f"CLONE LOCAL DATA DIRECTORY '{root}/cloned/data'")
+
+    def run(*words):
+        done = subprocess.run([str(harness.BINARY), *words], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+
+    whole, increment, restored = (str(root / name) for name in ("whole", "increment", "restored/data"))
+    run("backup", f"--port={server.port}", f"--to={whole}")
+    cursor.execute("ALTER INSTANCE ROTATE INNODB MASTER KEY")
+    cursor.execute("ALTER INSTANCE ROTATE BINLOG MASTER KEY")
+    run("backup", f"--port={server.port}", f"--to={increment}", f"--incremental-from={whole}")
+    (root / "restored" / "data").mkdir(parents=True, mode=0o750)
+    configure(root / "restored", path=str(root / "keyring"))
+    run("restore", f"--from={whole}", f"--from={increment}", f"--to={restored}")
+    assert server.stop() == 0
+    for directory in (server.datadir, root / "cloned" / "data", root / "whole", root / "increment", root / "restored" / "data"):
+        assert_closed(directory)
+    assert (root / "keyring").stat().st_mode & 0o777 == 0o600
+
+
 def overwritten(cursor):
     cursor.execute("SHOW GLOBAL STATUS LIKE 'Clearway_pages_to_overwrite'")
     return cursor.fetchone()[1] == "0"

@@ -28,12 +28,19 @@ pub struct Folder {
     root: Directory,
     /// Files that are not whole yet.
     open: Mutex<HashMap<String, Arc<File>>>,
+    /// Names of files that are their owner's alone.
+    private: &'static [&'static str],
 }
 
 impl Folder {
     /// A directory that is there.
     pub fn open(path: &Path) -> Result<Folder> {
-        Ok(Folder { root: Directory::open(path)?, open: Mutex::new(Rank::Kernel, HashMap::new()) })
+        Ok(Folder { root: Directory::open(path)?, open: Mutex::new(Rank::Kernel, HashMap::new()), private: &[] })
+    }
+
+    /// Makes files of these names their owner's alone.
+    pub fn with_private(self, private: &'static [&'static str]) -> Folder {
+        Folder { private, ..self }
     }
 
     pub fn path(&self) -> &Path {
@@ -56,7 +63,8 @@ impl Folder {
                 Directory::open_or_create(&path)?;
             }
         }
-        let file = Arc::new(self.root.open_file(name, OpenOptions::CREATE)?);
+        let options = OpenOptions { private: self.private.contains(&name), ..OpenOptions::CREATE };
+        let file = Arc::new(self.root.open_file(name, options)?);
         self.open.lock().insert(name.to_string(), file.clone());
         Ok(file)
     }

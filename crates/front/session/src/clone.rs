@@ -24,7 +24,7 @@ use crate::variables::{VarId, id};
 use backup::{Frame, MANIFEST_FILE, Manifest, Place, Request};
 use engine::{Backup, Error, Interrupt};
 use inspect::{CloneRecord, CloneStage};
-use io::{Destination, Directory, Folder, Op};
+use io::{Destination, Directory, Op};
 use protocol::{HangUp, Output};
 use sql::ast::{Parsed, Str};
 use std::path::{Path, PathBuf};
@@ -195,7 +195,7 @@ impl Session {
 
     fn copy_into(&mut self, path: &Path) -> Result<()> {
         let failed = |error: io::Error| clone_error(path, error.into());
-        let folder = Folder::open(path).map_err(failed)?;
+        let folder = backup::folder(path).map_err(failed)?;
         let target = Target { to: &folder, tell: &|_| Ok(()), path };
         let manifest = self.copy(&target, &Request::default())?;
         self.stage("FILE SYNC", 0);

@@ -188,7 +188,7 @@ impl Session {
     ) -> Result<()> {
         may(&mut connection, None).map_err(donor_said)?;
         let failed = |e: io::Error| clone_error(path, e.into());
-        let folder = Folder::open(path).map_err(failed)?;
+        let folder = backup::folder(path).map_err(failed)?;
         let request = Request { base: None, bytes_a_second: self.server.globals.load().uint(BANDWIDTH_MAX) << 20 };
         let ending = self.ending();
         // What goes wrong here is no error of the donor's.

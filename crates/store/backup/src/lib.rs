@@ -21,6 +21,11 @@ pub use request::Request;
 /// In a data directory: a copy that takes the data's place at the next start, once it is whole.
 pub const CLONE_FOLDER: &str = "#clone";
 
+/// The directory that a copy is written to: keys in it are their owner's alone, as they are in the data directory.
+pub fn folder(path: &std::path::Path) -> io::Result<io::Folder> {
+    Ok(io::Folder::open(path)?.with_private(&[cipher::FILE_NAME]))
+}
+
 /// Why a copy cannot be taken or brought back: a line for whoever asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(pub String);
