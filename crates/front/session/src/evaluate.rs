@@ -152,7 +152,7 @@ impl Session {
         self.evaluate_in(parsed, id, text, true)
     }
 
-    /// The same; error 1235 for tables and stored functions unless the statement `takes_tables`.
+    /// The same; error 1235 for tables and stored functions, and 1054 for words, unless the statement `takes_tables`.
     pub(crate) fn evaluate_in(
         &mut self,
         parsed: &Parsed,
@@ -173,7 +173,7 @@ impl Session {
                 return Ok((value, t));
             }
             Expr::UserVar(name) => return Ok(self.state.user_variable(parsed.name(*name))),
-            Expr::Column { schema: None, table: None, column } => {
+            Expr::Column { schema: None, table: None, column } if takes_tables => {
                 // A bare word: SET x = ON.
                 let word = parsed.name(*column).as_bytes().to_vec();
                 let t = DataType::string(TypeKind::VarChar, word.len() as u32, CollationId::UTF8MB4_0900_AI_CI);

@@ -9,7 +9,7 @@ use catalog::Column;
 use expr::StoredCall;
 use sql::ast::{
     Diagnosed, DiagnosticTarget, EventSchedule, ExplainTarget, Expr, ExprId, GetDiagnostics, Into, IntoVar, LocalId,
-    Op, ParameterMode, Parsed, PartId, Place, SetItem, Signal, Statement, StatementItem,
+    Op, ParameterMode, Parsed, PartId, Place, PurgeLogs, SetItem, Signal, Statement, StatementItem,
 };
 use std::sync::Arc;
 use types::codes::*;
@@ -425,17 +425,30 @@ impl<'h, H: Host> Interpreter<'h, H> {
                 let args = parsed.list(*args).to_vec();
                 self.call(compiled, part, *name, &args)
             }
-            Statement::CreateEvent(create) => self.schedule(compiled, part, create.clauses.schedule),
-            Statement::AlterEvent(alter) => self.schedule(compiled, part, alter.clauses.schedule),
+            // The times of an event, an id, or a time before which logs go: they may be variables'.
+            Statement::CreateEvent(create) => self.obey_with(compiled, part, times(create.clauses.schedule)),
+            Statement::AlterEvent(alter) => self.obey_with(compiled, part, times(alter.clauses.schedule)),
+            Statement::Kill { id, .. } => {
+                self.ready(part, compiled, Some([*id].into()))?;
+                let prepared = self.host.prepared(self.plans.plans[part as usize].as_mut().expect("planned above"));
+                if prepared.calls() || !prepared.tables().is_empty() {
+                    let what = "Usage of subqueries or stored function calls as part of this statement";
+                    return Err(expr::error::unsupported(what));
+                }
+                self.obey_with(compiled, part, vec![*id])
+            }
+            Statement::PurgeLogs(PurgeLogs::Before(time, _)) => self.obey_with(compiled, part, vec![*time]),
             _ => self.host.obey(parsed, Vec::new()),
         }
     }
 
-    /// A definition of an event, whose times may be variables'.
-    fn schedule(&mut self, compiled: &Own, part: PartId, said: Option<EventSchedule>) -> Result<()> {
+    /// A statement that the session obeys, with the values of its expressions.
+    fn obey_with(&mut self, compiled: &Own, part: PartId, values: Vec<ExprId>) -> Result<()> {
         let parsed = &compiled.program().parts[part as usize];
-        let Some(schedule) = said else { return self.host.obey(parsed, Vec::new()) };
-        self.ready(part, compiled, Some(schedule.expressions().into()))?;
+        if values.is_empty() {
+            return self.host.obey(parsed, Vec::new());
+        }
+        self.ready(part, compiled, Some(values.into()))?;
         let (values, types) = self.values(part)?;
         self.host.obey(parsed, values.into_iter().zip(types).collect())
     }
@@ -745,4 +758,8 @@ pub fn run_statement<H: Host>(
     interpreter.locals = values;
     interpreter.params = types.into();
     interpreter.run().map(drop)
+}
+
+fn times(schedule: Option<EventSchedule>) -> Vec<ExprId> {
+    schedule.map_or(Vec::new(), |schedule| schedule.expressions())
 }
