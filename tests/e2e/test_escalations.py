@@ -911,6 +911,25 @@ def test_a_guess_counts_though_the_client_hangs_up(server, links, monkeypatch):
 
 
 def test_an_expired_password_is_a_sandbox(server, links):
+def test_a_file_sets_no_columns_but_those_that_one_may_insert(server, links, tmp_path):
+    """Those after SET too, and none that a view does not show. The numbers are MySQL's."""
+    root = links["root"]
+    (tmp_path / "rows").write_text("70\n")
+    before = harness.value(root, "SELECT @@GLOBAL.local_infile")
+    harness.run("SET GLOBAL local_infile = ON", "CREATE TABLE esc.filled (id INT, v INT, w INT)", "CREATE VIEW esc.filling AS SELECT id k, v l FROM esc.filled",
+                "GRANT INSERT (id), SELECT (id) ON esc.filled TO plain", "GRANT SELECT, INSERT, UPDATE ON esc.filling TO plain", on=root)
+    link = pymysql.connect(host=server.host, port=server.port, user="plain", password="", autocommit=True, local_infile=True)
+    try:
+        for rest, number in [("esc.filled (id)", 0), ("esc.filled", 1143), ("esc.filled (v)", 1143), ("esc.filled (id) SET v = 1", 1143), ("esc.filled (@x) SET v = @x", 1143),
+                             ("esc.filled (@x) SET id = @x", 0), ("esc.filled (@x) SET id = v", 1143), ("esc.filling (k)", 0), ("esc.filling (k) SET l = k + 1", 0),
+                             ("esc.filling (k) SET w = 7", 1054), ("esc.filling (k) SET v = 7", 1054), ("esc.filling (w)", 1054)]:
+            assert outcome(link, f"LOAD DATA LOCAL INFILE '{tmp_path}/rows' INTO TABLE {rest}") == number, rest
+        assert harness.value(root, "SELECT COUNT(w) FROM esc.filled") == 0
+    finally:
+        link.close()
+        harness.run(f"SET GLOBAL local_infile = {before}", "REVOKE ALL, GRANT OPTION FROM plain", "DROP VIEW esc.filling", "DROP TABLE esc.filled", on=root)
+
+
     words = dict(host=server.host, port=server.port, user="expired", password="", autocommit=None, ssl_disabled=True)
     with pytest.raises(pymysql.MySQLError) as refused:
         pymysql.connect(**words)

@@ -92,9 +92,9 @@ impl Planner<'_> {
             Some(_) => uses.insert.extend(Self::written_names(&source, &columns)),
         }
         let names = source;
-        let Inserted { columns, source, selected, reads_row } = self.inserted(insert, &table, columns)?;
+        let Inserted { columns, source, selected, reads_row } = self.inserted(insert, (&table, &names), columns)?;
         let on_duplicate = match updates {
-            true => self.on_duplicate(insert, &table, &columns, selected)?,
+            true => self.on_duplicate(insert, (&table, &names), &columns, selected)?,
             false => Vec::new(),
         };
         let updated: Vec<usize> = on_duplicate.iter().map(|(c, _)| *c).collect();
@@ -143,11 +143,16 @@ impl Planner<'_> {
     }
 
     /// The rows of INSERT. Error 1136.
-    fn inserted(&mut self, insert: &ast::Insert, table: &Arc<Table>, columns: Vec<usize>) -> Result<Inserted> {
+    fn inserted(
+        &mut self,
+        insert: &ast::Insert,
+        (table, names): (&Arc<Table>, &Source),
+        columns: Vec<usize>,
+    ) -> Result<Inserted> {
         match &insert.source {
             ast::InsertSource::Rows(rows) => {
                 let mut block = Block::default();
-                block.sources.push(Source::of_table(0, table, None));
+                block.sources.push(names.row_of(0, table));
                 self.scope.blocks.push(block);
                 let rows = self.insert_rows(rows, table, &columns);
                 let block = self.scope.blocks.pop().expect("just pushed");
@@ -215,26 +220,28 @@ impl Planner<'_> {
     fn on_duplicate(
         &mut self,
         insert: &ast::Insert,
-        table: &Arc<Table>,
+        (table, names): (&Arc<Table>, &Source),
         columns: &[usize],
         selected: Exports,
     ) -> Result<Vec<(usize, Assigned)>> {
         let parsed = self.parsed;
         let mut block = Block { values_slot: Some(1), ..Block::default() };
-        block.sources.push(Source::of_table(0, table, None));
-        if let Some((alias, names)) = &insert.row_alias {
+        block.sources.push(names.row_of(0, table));
+        if let Some((alias, aliases)) = &insert.row_alias {
             let alias = parsed.name(*alias);
-            if alias == table.name {
+            if alias == names.name {
                 return Err(err!(ER_NONUNIQ_TABLE, alias));
             }
+            // The new row's columns are named as the table has them, also where a view calls them otherwise.
             let mut row = Source::of_table(1, table, Some(alias));
+            row.named = names.named;
             row.schema = String::new();
-            if !names.is_empty() && names.len() != columns.len() {
+            if !aliases.is_empty() && aliases.len() != columns.len() {
                 return Err(err!(ER_VIEW_WRONG_LIST));
             }
-            for (i, n) in names.iter().enumerate() {
+            for (i, n) in aliases.iter().enumerate() {
                 let name = parsed.name(*n);
-                if names[..i].iter().any(|m| parsed.name(*m).eq_ignore_ascii_case(name)) {
+                if aliases[..i].iter().any(|m| parsed.name(*m).eq_ignore_ascii_case(name)) {
                     return Err(err!(ER_DUP_FIELDNAME, name));
                 }
                 row.columns[columns[i]].name = name.to_string();
@@ -243,11 +250,11 @@ impl Planner<'_> {
         }
         // A name that the table has too is ambiguous.
         block.merged = selected.merged;
-        block.merged.retain(|(name, _)| column_by_name(table, name).is_none());
+        block.merged.retain(|(name, _)| names.find(name).is_none());
         block.sources.extend(selected.sources);
         // What is set is a column of the table, whatever else has that name.
         let mut own = Block::default();
-        own.sources.push(Source::of_table(0, table, None));
+        own.sources.push(names.row_of(0, table));
         self.scope.blocks.push(own);
         let before = self.uses.column_reads.borrow().len();
         let targets: Result<Vec<_>> = insert.on_duplicate.iter().map(|a| self.expr(a.column)).collect();
@@ -259,7 +266,7 @@ impl Planner<'_> {
         for a in &insert.on_duplicate {
             let Ast::Column { column, .. } = parsed[a.column] else { unreachable!("the parser takes columns only") };
             let name = parsed.name(column);
-            let column = column_by_name(table, name).ok_or_else(|| unknown_column(name, "field list"));
+            let column = names.find(name).ok_or_else(|| unknown_column(name, "field list"));
             let value = match parsed[a.value] {
                 Ast::DefaultValue => Ok(Assigned::Default),
                 _ => match &column {
@@ -305,7 +312,8 @@ impl Planner<'_> {
                             return Err(unsupported("DEFAULT of an expression"));
                         };
                         let name = parsed.name(column);
-                        let i = column_by_name(table, name).ok_or_else(|| unknown_column(name, "field list"))?;
+                        let row = &self.current_block().sources[0];
+                        let i = row.find(name).ok_or_else(|| unknown_column(name, "field list"))?;
                         self.note_column(&self.current_block().sources[0], i, false);
                         Assigned::Value(super::expression::column_default(table, i)?)
                     }
@@ -683,10 +691,6 @@ pub fn refuse_virtual(table: &Table, verb: &str) -> Result<()> {
         )),
         None => Ok(()),
     }
-}
-
-pub fn column_by_name(table: &Table, name: &str) -> Option<usize> {
-    table.columns.iter().position(|c| !c.hidden && c.name.eq_ignore_ascii_case(name))
 }
 
 /// Does an assignment read a column that an earlier one sets? Then the row is rebuilt after each.

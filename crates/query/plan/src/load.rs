@@ -1,7 +1,7 @@
 //! LOAD DATA: an insertion whose rows are the lines of a file.
 
 use super::Planner;
-use super::dml::{column_by_name, refuse_virtual};
+use super::dml::refuse_virtual;
 use super::names::{Block, Source};
 use super::node::file::FileFormat;
 use super::node::{Assigned, Body, FieldTarget, FileSource, Insert, InsertSource};
@@ -104,7 +104,6 @@ impl Planner<'_> {
             .collect();
         let uses = &mut self.table_use(named).columns;
         uses.insert.extend(Self::written_names(&source, &listed));
-        uses.inserts_all |= load.targets.is_empty();
         let visible = source.filter.clone().filter(|_| replace);
         let charset = self.file_charset(load.charset)?;
         let data_type = match charset {
@@ -116,11 +115,13 @@ impl Planner<'_> {
             FieldTarget::Column(_) | FieldTarget::Nowhere => None,
         }));
         let mut block = Block::default();
-        block.sources.push(Source::of_table(0, &table, None));
+        block.sources.push(source.row_of(0, &table));
         self.scope.blocks.push(block);
-        let set = self.loaded_assignments(&load.set, &table);
+        let set = self.loaded_assignments(&load.set, &source);
         self.scope.blocks.pop();
         let mut set = set?;
+        let assigned: Vec<usize> = set.iter().map(|(c, _)| *c).collect();
+        self.table_use(named).columns.insert.extend(Self::written_names(&source, &assigned));
         set.retain(|(c, _)| table.columns[*c].generated.is_none());
         let mut columns: Vec<usize> = set.iter().map(|(c, _)| *c).collect();
         columns.extend(targets.iter().filter_map(|t| match t {
@@ -152,18 +153,14 @@ impl Planner<'_> {
         })))
     }
 
-    fn loaded_assignments(
-        &mut self,
-        list: &[ast::Assignment],
-        table: &catalog::Table,
-    ) -> Result<Vec<(usize, Assigned)>> {
+    fn loaded_assignments(&mut self, list: &[ast::Assignment], into: &Source) -> Result<Vec<(usize, Assigned)>> {
         let mut out = Vec::with_capacity(list.len());
         for a in list {
             let Ast::Column { column, .. } = self.parsed[a.column] else {
                 unreachable!("the parser takes columns only")
             };
             let name = self.parsed.name(column);
-            let at = column_by_name(table, name).ok_or_else(|| unknown_column(name, "field list"))?;
+            let at = into.find(name).ok_or_else(|| unknown_column(name, "field list"))?;
             let value = match self.parsed[a.value] {
                 Ast::DefaultValue => Assigned::Default,
                 _ => Assigned::Value(self.plain(a.value)?),

@@ -181,6 +181,19 @@ impl Source {
         }
     }
 
+    /// A row of the table that rows are inserted into by this source's names: those of a view, where it is one that is written through.
+    pub fn row_of(&self, slot: usize, table: &Arc<Table>) -> Source {
+        let mut row = Source::of_table(slot, table, Some(&self.name));
+        row.schema.clone_from(&self.schema);
+        row.view.clone_from(&self.view);
+        row.named = self.named;
+        for (column, named) in row.columns.iter_mut().zip(&self.columns) {
+            column.name.clone_from(&named.name);
+            (column.hidden, column.invisible) = (named.hidden, named.invisible);
+        }
+        row
+    }
+
     /// The expression that reads column `i`.
     pub fn column(&self, i: usize, depth: usize) -> Expr {
         self.used[i].set(true);
