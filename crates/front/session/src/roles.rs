@@ -192,20 +192,8 @@ impl Session {
         grant: Option<bool>,
         directory: &mut Directory,
     ) -> Result<()> {
-        let nothing = |s: Str| parsed.bytes(s).is_empty();
-        let proxied = match proxied {
-            Account::Named { user, host: Some(host) } if nothing(user) && nothing(host) => AccountName::of_all(),
-            proxied => self.name_of(parsed, proxied),
-        };
-        // What was granted on the anonymous account of no host is granted on all: root has it from the start. On itself an account
-        // grants it without having it.
-        let all = AccountName::of_all();
-        let own = self.access().account();
-        if proxied != own.name
-            && ![&proxied, &all].iter().any(|on| own.proxies.get(*on).is_some_and(|proxy| proxy.with_grant))
-        {
-            return Err(err!(ER_ACCESS_DENIED_NO_PASSWORD_ERROR, own.name.user, self.access().client_host()));
-        }
+        let proxied = self.proxied(parsed, proxied);
+        self.may_change_proxy(&proxied)?;
         let granted = self.granted();
         for name in names {
             let changed = directory.change(name, |account| match grant {
@@ -221,6 +209,27 @@ impl Session {
                 }
                 None => account.proxies.remove(&proxied).is_some(),
             });
+    /// The account that GRANT PROXY and REVOKE PROXY name.
+    pub(crate) fn proxied(&self, parsed: &Parsed, named: Account) -> AccountName {
+        let nothing = |s: Str| parsed.bytes(s).is_empty();
+        match named {
+            Account::Named { user, host: Some(host) } if nothing(user) && nothing(host) => AccountName::of_all(),
+            named => self.name_of(parsed, named),
+        }
+    }
+
+    /// What was granted on the anonymous account of no host is granted on all: root has it from the start. On itself an account
+    /// grants it without having it. Error 1698.
+    pub(crate) fn may_change_proxy(&self, proxied: &AccountName) -> Result<()> {
+        let all = AccountName::of_all();
+        let own = self.access().account();
+        let may = |on: &AccountName| own.proxies.get(on).is_some_and(|proxy| proxy.with_grant);
+        match *proxied == own.name || may(proxied) || may(&all) {
+            true => Ok(()),
+            false => Err(err!(ER_ACCESS_DENIED_NO_PASSWORD_ERROR, own.name.user, self.access().client_host())),
+        }
+    }
+
             match (changed, grant) {
                 (Some(true), _) => {}
                 (_, Some(_)) => return Err(err!(ER_CANT_CREATE_USER_WITH_GRANT)),

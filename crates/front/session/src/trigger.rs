@@ -28,10 +28,10 @@ impl Session {
         if UNTOUCHED.iter().any(|s| s.eq_ignore_ascii_case(&schema) || s.eq_ignore_ascii_case(&own_schema)) {
             return Err(err!(ER_NO_TRIGGERS_ON_SYSTEM_SCHEMA));
         }
+        self.access().check_table(Privileges::TRIGGER, &schema, &table)?;
         if own_schema != schema {
             return Err(err!(ER_TRG_IN_WRONG_SCHEMA));
         }
-        self.access().check_table(Privileges::TRIGGER, &schema, &table)?;
         self.check_logged_creator()?;
         let definer = self.definer(parsed, create.definer)?;
         if self.is_temporary(&schema, &table) {

@@ -51,6 +51,8 @@ struct Listed {
     all: bool,
     /// Of columns alone.
     columns: Vec<(String, Privileges)>,
+    /// Names that are no privilege's: REVOKE takes them, as MySQL does.
+    unknown: Vec<String>,
 }
 
 impl Session {
@@ -493,7 +495,7 @@ impl Session {
     }
 
     /// What a list says. Errors 1144, 1149, 1221, 3619.
-    fn privileges(&self, parsed: &Parsed, list: &[Privilege], level: &Level) -> Result<Listed> {
+    fn privileges(&self, parsed: &Parsed, list: &[Privilege], level: &Level, revokes: bool) -> Result<Listed> {
         let all = match level {
             Level::Global => Privileges::GLOBAL,
             Level::Schema(_) => Privileges::SCHEMA,
@@ -501,7 +503,7 @@ impl Session {
             Level::Routine(..) => ON_ROUTINES,
         };
         let mut listed = Listed::default();
-        let Listed { set, dynamic, all: everything, columns } = &mut listed;
+        let Listed { set, dynamic, all: everything, columns, unknown } = &mut listed;
         for privilege in list {
             if !privilege.columns.is_empty() {
                 let PrivilegeKind::Static(word) = privilege.kind else { return Err(types::error::syntax_error()) };
@@ -539,10 +541,11 @@ impl Session {
                     if !matches!(level, Level::Global) {
                         return Err(err!(ER_ILLEGAL_PRIVILEGE_LEVEL, name));
                     }
-                    if !accounts::DYNAMIC_PRIVILEGES.contains(&name.as_str()) {
-                        return Err(err!(ER_SYNTAX_ERROR));
+                    match accounts::DYNAMIC_PRIVILEGES.contains(&name.as_str()) {
+                        true => dynamic.push(name),
+                        false if revokes => unknown.push(name),
+                        false => return Err(err!(ER_SYNTAX_ERROR)),
                     }
-                    dynamic.push(name);
                 }
             }
         }
@@ -566,16 +569,13 @@ impl Session {
                 // As in MySQL, who may write to the tables in which accounts stand may grant what stands there by name.
                 let writes = access.schema("mysql").has(Privileges::UPDATE);
                 let dynamic = |name: &String| writes || access.account().dynamic.get(name) == Some(&true);
-                let only_dynamic = !listed.dynamic.is_empty() && listed.set.is_empty();
+                let named = || listed.dynamic.iter().chain(&listed.unknown);
+                let only_dynamic = named().next().is_some() && listed.set.is_empty();
                 if !only_dynamic && !access.global_somewhere().has(wanted) {
                     let name = &access.account().name;
                     return Err(err!(ER_ACCESS_DENIED_ERROR, name.user, name.host, self.used_password()));
                 }
-                if listed.dynamic.iter().all(dynamic) {
-                    Ok(())
-                } else {
-                    Err(err!(ER_SPECIFIC_ACCESS_DENIED_ERROR, "GRANT OPTION"))
-                }
+                if named().all(dynamic) { Ok(()) } else { Err(err!(ER_SPECIFIC_ACCESS_DENIED_ERROR, "GRANT OPTION")) }
             }
             Level::Schema(pattern) => access.check_pattern(wanted, pattern),
             Level::Table(schema, table) => {
@@ -651,15 +651,15 @@ impl Session {
         // GRANT makes no accounts; that there is none is told before that a privilege is out of place.
         let names: Vec<AccountName> = to.iter().map(|t| self.name_of(parsed, *t)).collect();
         let is_known = names.iter().all(|name| directory.get(name).is_some());
-        let mut listed = match self.privileges(parsed, privileges, &level) {
+        let mut listed = match self.privileges(parsed, privileges, &level, false) {
             Err(_) if !is_known => return Err(err!(ER_CANT_CREATE_USER_WITH_GRANT)),
             listed => listed?,
         };
+        self.may_grant(&listed, &level, false)?;
         let of_grantor = match as_user {
             Some((user, roles)) => self.restrictions_of_grant_as(parsed, *user, roles, &listed, &level)?,
             None => self.access().restrictions().clone(),
         };
-        self.may_grant(&listed, &level, false)?;
         self.check_granted_table(&listed, &level)?;
         self.may_grant_columns(&listed, &level)?;
         // Dynamic privileges have an option of their own, each.
@@ -740,20 +740,20 @@ impl Session {
         }
     }
 
-    /// REVOKE from each account; with IF EXISTS what was not granted is a warning, but for PROXY, with IGNORE UNKNOWN USER an account that
-    /// there is not.
+    /// REVOKE from each account; with IF EXISTS what was not granted is a warning, with IGNORE UNKNOWN USER an account that there is not.
     fn revoke_all(&mut self, parsed: &Parsed, revoke: &Revoke, directory: &mut Directory) -> Result<()> {
-        let is_proxy = matches!(revoke.what, RevokeWhat::Proxy(_));
         for account in &revoke.from {
             let name = self.name_of(parsed, *account);
             if revoke.ignore_unknown_user && directory.get(&name).is_none() {
+                // Who may not revoke it is not told who is there.
+                self.may_revoke(parsed, &revoke.what)?;
                 self.state.push_warning("Warning", err!(ER_USER_DOES_NOT_EXIST, name.user));
                 continue;
             }
             match self.revoke(parsed, &revoke.what, revoke.if_exists, &name, directory) {
                 Err(e)
                     if revoke.if_exists
-                        && !is_proxy
+                        && directory.get(&name).is_some()
                         && matches!(
                             e.code,
                             ER_NONEXISTING_GRANT
@@ -770,10 +770,41 @@ impl Session {
         Ok(())
     }
 
+    fn may_revoke(&self, parsed: &Parsed, what: &RevokeWhat) -> Result<()> {
+        match what {
+            RevokeWhat::Everything => self.need(Action::RevokeEverything),
+            RevokeWhat::Privileges { privileges, object, level } => {
+                if let (PrivilegeLevel::Object(routine), true) = (level, *object != GrantObject::Table) {
+                    self.may_grant_routine(parsed, *routine, *object)?;
+                }
+                let level = self.level(parsed, *level, *object)?;
+                let listed = self.privileges(parsed, privileges, &level, true)?;
+                match listed.all && matches!(level, Level::Global) {
+                    true => self.need(Action::RevokeEverything),
+                    false => self.may_grant(&listed, &level, true),
+                }
+            }
+            RevokeWhat::Roles(roles) => {
+                self.may_hand_on(&roles.iter().map(|role| self.name_of(parsed, *role)).collect::<Vec<_>>())
+            }
+            RevokeWhat::Proxy(proxied) => self.may_change_proxy(&self.proxied(parsed, *proxied)),
+        }
+    }
+
     /// Whether the statement is said to come from a server before 8.3, where REVOKE of what was not granted was no error.
     fn replays_old_statements(&self) -> bool {
         const ORIGINAL_VERSION: VarId = id("original_server_version");
         self.state.vars.uint(ORIGINAL_VERSION) < 80_300
+    }
+
+    /// All that is granted to the account, but for roles and proxies.
+    fn revoke_everything(&mut self, name: &AccountName, directory: &mut Directory) -> Result<()> {
+        self.need(Action::RevokeEverything)?;
+        self.may_change(name, directory)?;
+        if let Some(account) = directory.get(name) {
+            self.may_revoke_everywhere(Privileges::GLOBAL, account)?;
+        }
+        directory.change(name, accounts::Account::revoke_everything).ok_or_else(|| err!(ER_REVOKE_GRANTS))
     }
 
     fn revoke(
@@ -785,14 +816,7 @@ impl Session {
         directory: &mut Directory,
     ) -> Result<()> {
         match what {
-            RevokeWhat::Everything => {
-                self.need(Action::RevokeEverything)?;
-                self.may_change(name, directory)?;
-                if let Some(account) = directory.get(name) {
-                    self.may_revoke_everywhere(Privileges::GLOBAL, account)?;
-                }
-                directory.change(name, accounts::Account::revoke_everything).ok_or_else(|| err!(ER_REVOKE_GRANTS))
-            }
+            RevokeWhat::Everything => self.revoke_everything(name, directory),
             RevokeWhat::Privileges { object, level: PrivilegeLevel::Object(routine), .. }
                 if *object != GrantObject::Table
                     && self.level(parsed, PrivilegeLevel::Object(*routine), *object).is_err() =>
@@ -801,14 +825,14 @@ impl Session {
             }
             RevokeWhat::Privileges { privileges, object, level } => {
                 let level = self.level(parsed, *level, *object)?;
-                let listed = self.privileges(parsed, privileges, &level)?;
+                let listed = self.privileges(parsed, privileges, &level, true)?;
+                // As in MySQL that is more than it says: what is granted on less goes too.
                 if listed.all && matches!(level, Level::Global) {
-                    self.need(Action::RevokeEverything)?;
-                } else {
-                    self.may_grant(&listed, &level, true)?;
+                    return self.revoke_everything(name, directory);
                 }
+                self.may_grant(&listed, &level, true)?;
                 self.may_change(name, directory)?;
-                let Listed { set, dynamic, all, columns: listed_columns } = &listed;
+                let Listed { set, dynamic, all, columns: listed_columns, unknown } = &listed;
                 if let (Level::Global, Some(account)) = (&level, directory.get(name))
                     && (!set.is_empty() || !dynamic.is_empty())
                 {
@@ -842,7 +866,9 @@ impl Session {
                         true
                     }
                     Level::Schema(_) if set.is_empty() => true,
-                    Level::Schema(schema) if partly => account.revoke_schema_partly(schema, *set),
+                    Level::Schema(schema) if partly => {
+                        revoke_part(&mut |whole| account.revoke_schema_partly(schema, *set, whole))
+                    }
                     Level::Schema(schema) => revoke_part(&mut |whole| account.revoke_schema(schema, *set, whole)),
                     Level::Routine(schema, function, routine) => {
                         revoke_part(&mut |whole| account.revoke_routine(schema, *function, routine, *set, whole))
@@ -863,10 +889,12 @@ impl Session {
                         for _ in 0..lacking {
                             self.state.warn("Warning", refusal.code, refusal.message.clone());
                         }
+                        for name in unknown {
+                            self.state.push_warning("Warning", err!(ER_DYNAMIC_PRIVILEGE_NOT_REGISTERED, name));
+                        }
                         Ok(())
                     }
                     Some(false) => Err(refusal),
-                    None if *all && matches!(level, Level::Global) => Err(err!(ER_REVOKE_GRANTS)),
                     None => Err(refusal),
                 }
             }

@@ -39,21 +39,24 @@ impl Account {
     }
 
     /// REVOKE ... ON `schema`.* while `partial_revokes` is on: from what was granted on the schema, and of the rest what is granted
-    /// on all is taken away there. False: one of the privileges is in neither (error 1141).
-    pub fn revoke_schema_partly(&mut self, schema: &str, privileges: Privileges) -> bool {
+    /// on all is taken away there, GRANT OPTION as well. False: none of the privileges is in either, or with `whole` one of them is in
+    /// neither (error 1141).
+    pub fn revoke_schema_partly(&mut self, schema: &str, privileges: Privileges, whole: bool) -> bool {
         let granted = self.schemas.iter().find(|g| g.schema == schema).map_or(Privileges::NONE, |g| g.privileges);
-        let rest = privileges.without(granted).without(Privileges::GRANT_OPTION);
+        let rest = privileges.without(granted);
         // What is taken away there already may be taken away again.
         let taken = self.restrictions.get(schema).map_or(Privileges::NONE, |taken| *taken & rest);
         let rest = rest.without(taken);
-        if !self.global_on(schema).has(rest) || (rest.is_empty() && taken.is_empty() && !granted.has(privileges)) {
+        let of_all = self.global_on(schema) & rest;
+        let is_any = !of_all.is_empty() || !taken.is_empty() || !(granted & privileges).is_empty();
+        if !is_any || whole && of_all != rest {
             return false;
         }
         if !(granted & privileges).is_empty() {
             self.revoke_schema(schema, granted & privileges, true);
         }
-        if !rest.is_empty() {
-            *self.restrictions.entry(schema.to_string()).or_default() |= rest;
+        if !of_all.is_empty() {
+            *self.restrictions.entry(schema.to_string()).or_default() |= of_all;
         }
         true
     }
@@ -223,7 +226,8 @@ impl Account {
             rows.push(grant(g.privileges, Privileges::SCHEMA, None, &format!("{}.*", quoted(&g.schema)), &to));
         }
         for (schema, taken) in &self.restrictions {
-            let names: Vec<&str> = taken.names().collect();
+            // MySQL has no word for GRANT OPTION here.
+            let names: Vec<&str> = taken.without(Privileges::GRANT_OPTION).names().collect();
             let from = quoted_account(&self.name);
             rows.push(format!("REVOKE {} ON {}.* FROM {from}", names.join(", "), quoted(schema)));
         }
@@ -352,10 +356,11 @@ mod tests {
         let mut joe = Account::new(AccountName::new("u", "%"), Plugin::CachingSha2);
         joe.grant_global(Privileges::SELECT | Privileges::INSERT, &BTreeMap::new());
         assert!(
-            joe.revoke_schema_partly("d", Privileges::INSERT) && !joe.revoke_schema_partly("d", Privileges::DELETE)
+            joe.revoke_schema_partly("d", Privileges::INSERT, true)
+                && !joe.revoke_schema_partly("d", Privileges::DELETE, true)
         );
         joe.grant_schema("e", Privileges::SELECT);
-        assert!(joe.revoke_schema_partly("e", Privileges::SELECT), "from the schema's grant first");
+        assert!(joe.revoke_schema_partly("e", Privileges::SELECT, true), "from the schema's grant first");
         assert_eq!(joe.show_grants()[1..], ["REVOKE INSERT ON `d`.* FROM `u`@`%`"]);
         assert_eq!((joe.global_on("d"), joe.global_on("e")), (Privileges::SELECT, joe.global));
 

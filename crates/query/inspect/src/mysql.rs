@@ -170,7 +170,8 @@ fn attributes(account: &Account) -> Result<Value<'static>> {
         all.push(("Password_locking".to_string(), Json::Object(Object::from_members(rules))));
     }
     if !account.restrictions.is_empty() {
-        let names = |taken: &Privileges| taken.names().map(|n| Json::String(n.to_string())).collect();
+        let word = |name: &'static str| if name == "GRANT OPTION" { "GRANT" } else { name };
+        let names = |taken: &Privileges| taken.names().map(|n| Json::String(word(n).to_string())).collect();
         let restricted = |(schema, taken): (&String, &Privileges)| {
             let members = vec![
                 ("Database".to_string(), Json::String(schema.clone())),

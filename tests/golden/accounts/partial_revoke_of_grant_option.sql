@@ -1,0 +1,28 @@
+-- GRANT OPTION on all is taken away on a schema as any privilege is.
+CREATE USER golden_giver, golden_taker;
+CREATE TABLE t (a INT);
+SET GLOBAL partial_revokes = ON;
+GRANT SELECT, INSERT ON *.* TO golden_giver WITH GRANT OPTION;
+REVOKE SELECT, GRANT OPTION ON golden.* FROM golden_giver;
+SHOW GRANTS FOR golden_giver;
+SELECT user_attributes FROM mysql.user WHERE user = 'golden_giver';
+GRANT SELECT ON golden.* TO golden_giver;
+REVOKE GRANT OPTION ON golden.* FROM golden_giver;
+SHOW GRANTS FOR golden_giver;
+GRANT UPDATE ON golden.* TO golden_giver WITH GRANT OPTION;
+SHOW GRANTS FOR golden_giver;
+REVOKE GRANT OPTION ON golden.* FROM golden_giver;
+REVOKE GRANT OPTION ON golden.* FROM golden_giver;
+SHOW GRANTS FOR golden_giver;
+REVOKE GRANT OPTION ON golden.* FROM golden_taker;
+REVOKE IF EXISTS DELETE, INSERT ON golden.* FROM golden_giver;
+SHOW WARNINGS;
+SHOW GRANTS FOR golden_giver;
+REVOKE IF EXISTS DELETE ON golden.* FROM golden_giver;
+SHOW WARNINGS;
+REVOKE GRANT OPTION ON *.* FROM golden_giver;
+SHOW GRANTS FOR golden_giver;
+REVOKE ALL ON *.* FROM golden_giver;
+SHOW GRANTS FOR golden_giver;
+SET GLOBAL partial_revokes = OFF;
+DROP USER golden_giver, golden_taker;
