@@ -33,6 +33,10 @@ def test_a_wrong_option_is_named(start, option, part):
     assert len(lines) == 1, lines
 
 
+def test_roles_for_everybody_that_cannot_be_read(start):
+    refuse(start("--mandatory-roles=one,", run=False), "mandatory_roles")
+
+
 def test_a_locked_data_directory(start):
     first = start()
     second = start(run=False, datadir=first.datadir)

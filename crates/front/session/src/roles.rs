@@ -6,7 +6,7 @@ use crate::users::list;
 use crate::variables::{VarId, id};
 use accounts::{AccountName, Directory, Privileges, quoted_account};
 use expr::Env;
-use sql::ast::{Account, Parsed, RoleSelection, Statement, Str};
+use sql::ast::{Account, Parsed, RoleSelection, Str};
 use std::sync::Arc;
 use types::codes::*;
 use types::{Result, SqlError, err};
@@ -14,16 +14,47 @@ use types::{Result, SqlError, err};
 pub(crate) const MANDATORY_ROLES: VarId = id("mandatory_roles");
 const ACTIVATE_ALL: VarId = id("activate_all_roles_on_login");
 
-/// The accounts of a list as `mandatory_roles` has it. Error 1064.
+/// The accounts of a list as `mandatory_roles` has it: names with or without quotes, which may hold what SQL has to quote. Error 1064.
 pub(crate) fn role_list(text: &str) -> Result<Vec<AccountName>> {
-    if text.trim().is_empty() {
-        return Ok(Vec::new());
+    let mut roles = Vec::new();
+    let mut rest = Some(text).filter(|text| !text.is_empty());
+    while let Some(item) = rest {
+        let (user, behind) = name_in_list(item)?;
+        let (host, behind) = match behind.strip_prefix('@') {
+            Some(behind) => name_in_list(behind)?,
+            None => (String::new(), behind),
+        };
+        rest = behind.strip_prefix(',');
+        if user.is_empty() || (rest.is_none() && !behind.is_empty()) {
+            return Err(types::error::syntax_error());
+        }
+        roles.push(AccountName::new(user, &host));
     }
-    let statement = format!("SET ROLE {text}");
-    let parsed = sql::parse(statement.as_bytes(), sql::SqlMode::default()).map_err(crate::run::parse_error)?;
-    match &parsed.statement {
-        Statement::SetRole(RoleSelection::Roles(roles)) => Ok(roles.iter().map(|r| named(&parsed, *r)).collect()),
-        _ => Err(types::error::syntax_error()),
+    Ok(roles)
+}
+
+/// The name that the text begins with, up to `@` or a comma where it is not quoted, and what follows.
+fn name_in_list(text: &str) -> Result<(String, &str)> {
+    const QUOTES: [char; 3] = ['`', '\'', '"'];
+    let text = text.trim_start();
+    let Some(quote) = text.chars().next().filter(|c| QUOTES.contains(c)) else {
+        let (name, rest) = text.split_at(text.find(['@', ',']).unwrap_or(text.len()));
+        return match name.contains(QUOTES) {
+            true => Err(types::error::syntax_error()),
+            false => Ok((name.trim_end().to_string(), rest)),
+        };
+    };
+    let (mut name, mut rest) = (String::new(), &text[1..]);
+    loop {
+        let (part, behind) = rest.split_once(quote).ok_or_else(types::error::syntax_error)?;
+        name.push_str(part);
+        match behind.strip_prefix(quote) {
+            Some(more) => {
+                name.push(quote);
+                rest = more;
+            }
+            None => return Ok((name, behind.trim_start())),
+        }
     }
 }
 
@@ -53,10 +84,17 @@ fn unknown(name: &AccountName) -> SqlError {
 }
 
 impl crate::Server {
+    /// Of an option: it cannot be read. Error 1231.
+    pub(crate) fn check_mandatory_roles(&self) -> Result<()> {
+        let globals = self.globals.load();
+        let text = globals.text(MANDATORY_ROLES);
+        role_list(text).map(drop).map_err(|_| err!(ER_WRONG_VALUE_FOR_VAR, "mandatory_roles", text))
+    }
+
     /// What `mandatory_roles` says now.
     pub(crate) fn mandatory_roles(&self) -> Vec<AccountName> {
         let globals = self.globals.load();
-        role_list(globals.text(MANDATORY_ROLES)).expect("checked when it was set")
+        role_list(globals.text(MANDATORY_ROLES)).expect("checked at the start, and when it was set")
     }
 }
 
@@ -183,6 +221,27 @@ impl Session {
         Ok(())
     }
 
+    /// The account that GRANT PROXY and REVOKE PROXY name.
+    pub(crate) fn proxied(&self, parsed: &Parsed, named: Account) -> AccountName {
+        let nothing = |s: Str| parsed.bytes(s).is_empty();
+        match named {
+            Account::Named { user, host: Some(host) } if nothing(user) && nothing(host) => AccountName::of_all(),
+            named => self.name_of(parsed, named),
+        }
+    }
+
+    /// What was granted on the anonymous account of no host is granted on all: root has it from the start. On itself an account
+    /// grants it without having it. Error 1698.
+    pub(crate) fn may_change_proxy(&self, proxied: &AccountName) -> Result<()> {
+        let all = AccountName::of_all();
+        let own = self.access().account();
+        let may = |on: &AccountName| own.proxies.get(on).is_some_and(|proxy| proxy.with_grant);
+        match *proxied == own.name || may(proxied) || may(&all) {
+            true => Ok(()),
+            false => Err(err!(ER_ACCESS_DENIED_NO_PASSWORD_ERROR, own.name.user, self.access().client_host())),
+        }
+    }
+
     /// GRANT PROXY ON proxied TO account; `grant` false: REVOKE.
     pub(crate) fn change_proxy(
         &mut self,
@@ -209,27 +268,6 @@ impl Session {
                 }
                 None => account.proxies.remove(&proxied).is_some(),
             });
-    /// The account that GRANT PROXY and REVOKE PROXY name.
-    pub(crate) fn proxied(&self, parsed: &Parsed, named: Account) -> AccountName {
-        let nothing = |s: Str| parsed.bytes(s).is_empty();
-        match named {
-            Account::Named { user, host: Some(host) } if nothing(user) && nothing(host) => AccountName::of_all(),
-            named => self.name_of(parsed, named),
-        }
-    }
-
-    /// What was granted on the anonymous account of no host is granted on all: root has it from the start. On itself an account
-    /// grants it without having it. Error 1698.
-    pub(crate) fn may_change_proxy(&self, proxied: &AccountName) -> Result<()> {
-        let all = AccountName::of_all();
-        let own = self.access().account();
-        let may = |on: &AccountName| own.proxies.get(on).is_some_and(|proxy| proxy.with_grant);
-        match *proxied == own.name || may(proxied) || may(&all) {
-            true => Ok(()),
-            false => Err(err!(ER_ACCESS_DENIED_NO_PASSWORD_ERROR, own.name.user, self.access().client_host())),
-        }
-    }
-
             match (changed, grant) {
                 (Some(true), _) => {}
                 (_, Some(_)) => return Err(err!(ER_CANT_CREATE_USER_WITH_GRANT)),

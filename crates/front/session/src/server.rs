@@ -245,6 +245,7 @@ impl Server {
             });
         }
         server.apply_policy(&server.globals.load())?;
+        server.check_mandatory_roles()?;
         server.load_prepared()?;
         server.load_channels()?;
         register_gauges(&server);

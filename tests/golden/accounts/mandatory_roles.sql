@@ -1,0 +1,28 @@
+-- The list of mandatory_roles: names with and without quotes, and hosts.
+SET @before = @@GLOBAL.mandatory_roles;
+SET GLOBAL mandatory_roles = 'golden_must,golden_also@%';
+SELECT @@mandatory_roles;
+SET GLOBAL mandatory_roles = 'golden_must@10.0.0.%, `golden_must`@%,  golden-also @ b-c.d';
+SET GLOBAL mandatory_roles = 'golden must';
+SET GLOBAL mandatory_roles = '''golden''@''b''';
+SET GLOBAL mandatory_roles = '"golden"@"b"';
+SET GLOBAL mandatory_roles = '`a``b`';
+SET GLOBAL mandatory_roles = 'select';
+SET GLOBAL mandatory_roles = 'golden_must@';
+SET GLOBAL mandatory_roles = 'a,';
+SET GLOBAL mandatory_roles = ',a';
+SET GLOBAL mandatory_roles = 'a,,b';
+SET GLOBAL mandatory_roles = '@localhost';
+SET GLOBAL mandatory_roles = '``@localhost';
+SET GLOBAL mandatory_roles = '``';
+SET GLOBAL mandatory_roles = ' ';
+SELECT @@mandatory_roles;
+CREATE ROLE golden_must;
+CREATE USER golden_one;
+SET GLOBAL mandatory_roles = 'golden_must@%';
+SHOW GRANTS FOR golden_one USING golden_must;
+REVOKE golden_must FROM golden_one;
+DROP ROLE golden_must;
+SET GLOBAL mandatory_roles = @before;
+DROP ROLE golden_must;
+DROP USER golden_one;
