@@ -129,6 +129,8 @@ pub struct StoredCall {
     pub returns: catalog::Column,
     /// The definer of the view that the call is part of, `user@host`: it calls.
     pub caller: Option<String>,
+    /// The view that the statement names, by schema and name: what is missing inside of the call makes that invalid.
+    pub view: Option<(String, String)>,
 }
 
 /// A value that borrows what `v` owns.

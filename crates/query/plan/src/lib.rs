@@ -132,6 +132,7 @@ impl<'p> Planner<'p> {
                 routine_caller: None,
             },
             queries: state::Queries {
+                routine_view: None,
                 planned: Vec::new(),
                 kept: Vec::new(),
                 outer_reads: Vec::new(),

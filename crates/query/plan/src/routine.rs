@@ -56,8 +56,8 @@ impl Planner<'_> {
         }
         let returns = routine.returns.as_ref().expect("a function has a type");
         let column = Column { name: routine.name.clone(), ..returns.clone() };
-        let stored =
-            StoredCall { routine: Arc::clone(routine), returns: column, caller: self.scope.routine_caller.clone() };
+        let (caller, view) = (self.scope.routine_caller.clone(), self.scope.routine_view.clone());
+        let stored = StoredCall { routine: Arc::clone(routine), returns: column, caller, view };
         let mut all = vec![Expr::new(Node::Routine(Arc::new(stored)), DataType::new(TypeKind::Null))];
         for id in given {
             all.push(self.expr(*id)?);

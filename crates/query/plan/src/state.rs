@@ -46,6 +46,8 @@ pub struct Scope {
 
 /// The queries inside of the statement.
 pub struct Queries {
+    /// And the outermost of the views that the call is part of.
+    pub routine_view: Option<(String, String)>,
     /// Subqueries that may become part of a join, by number.
     pub candidates: Vec<(usize, Box<Candidate>)>,
     /// Subqueries of expressions, by number.

@@ -30,6 +30,8 @@ struct Inherited {
     /// Who calls its functions.
     caller: Option<String>,
     planned: Vec<QueryPlan>,
+    /// The view that the statement names.
+    view: (String, String),
     numbered: i64,
 }
 
@@ -567,6 +569,7 @@ fn right(table: &Table, view: &View, schema: &str, name: &str) -> ViewRight {
 
 /// A right of a view that stands in the query of another one: SQL SECURITY INVOKER means by whose right that query runs, and
 /// errors name the outer view.
+            view: self.scope.routine_view.clone().unwrap_or_else(|| (table.schema.clone(), table.name.clone())),
 fn enclose(right: &mut ViewRight, table: &Table, view: &View) {
     right.view = (table.schema.clone(), table.name.clone());
     if right.definer.is_none() && !view.invoker {
@@ -577,6 +580,7 @@ fn enclose(right: &mut ViewRight, table: &Table, view: &View) {
 /// 1356 for a view whose tables or columns are not there any more.
 #[cold]
 fn invalid(table: &Table, e: SqlError) -> SqlError {
+        self.scope.routine_view = Some(from.view);
     match e.code {
         ER_BAD_DB_ERROR | ER_BAD_TABLE_ERROR | ER_BAD_FIELD_ERROR | ER_NO_SUCH_TABLE | ER_SP_DOES_NOT_EXIST
         | ER_VIEW_WRONG_LIST => err!(ER_VIEW_INVALID, table.schema, table.name),

@@ -62,7 +62,25 @@ fn call(
         interpreter.begin_with(values);
     });
     leave(env, before, true);
+    let result = result.map_err(|e| match &stored.view {
+        Some((schema, name)) if is_of_view(e.code) => err!(ER_VIEW_INVALID, schema, name),
+        _ => e,
+    });
     result?.returned.ok_or_else(|| err!(ER_SP_NORETURNEND, compiled.routine.name))
+}
+
+/// Errors that say what somebody lacks, or that something is gone: who reads a view is told no more of it than that.
+fn is_of_view(code: u16) -> bool {
+    matches!(
+        code,
+        ER_BAD_FIELD_ERROR
+            | ER_COLUMNACCESS_DENIED_ERROR
+            | ER_NO_SUCH_TABLE
+            | ER_PROCACCESS_DENIED_ERROR
+            | ER_SP_DOES_NOT_EXIST
+            | ER_TABLEACCESS_DENIED_ERROR
+            | ER_TABLE_NOT_LOCKED
+    )
 }
 
 /// What a routine inside of a statement has put aside.
