@@ -135,6 +135,17 @@ pub(crate) fn may_execute(access: &Access, schema: &str, kind: RoutineKind, name
     if access.routine(schema, function, name).has(Privileges::EXECUTE) {
         return Ok(());
     }
+/// That a view's definer is not there is told to whom has SUPER, in whose place there is error 1045 for others.
+#[cold]
+fn without_definer(access: &Access, error: SqlError) -> SqlError {
+    if error.code != ER_NO_SUCH_USER || access.global().has(Privileges::SUPER) {
+        return error;
+    }
+    let AccountName { user, host } = &access.account().name;
+    let used_password = if access.account().auth_string.is_empty() { "NO" } else { "YES" };
+    err!(ER_ACCESS_DENIED_ERROR, user, host, used_password)
+}
+
     let account = &access.account().name;
     Err(err!(ER_PROCACCESS_DENIED_ERROR, "execute", account.user, account.host, format!("{schema}.{name}")))
 }
@@ -176,8 +187,8 @@ impl Rights<'_> {
         let called = prepared.routines().iter().filter(|r| r.kind != RoutineKind::Trigger);
         called.into_iter().try_for_each(|r| {
             let access = match &r.caller {
-                Some(definer) => self.definer_access(definer)?,
-                None => self.access,
+                Some(definer) => self.definer_access(definer).map_err(|e| without_definer(access, e))?,
+                None => access,
             };
             let may = may_execute(access, &r.schema, r.kind, &r.name);
             may.map_err(|denied| r.view.as_ref().map_or(denied, |view| err!(ER_VIEW_INVALID, view.0, view.1)))
@@ -199,8 +210,8 @@ impl Rights<'_> {
                 })
         };
         let has = match &right.definer {
-            None => has(self.access),
-            Some(definer) => has(self.definer_access(definer)?),
+            None => has(access),
+            Some(definer) => has(self.definer_access(definer).map_err(|e| without_definer(access, e))?),
         };
         if has { Ok(()) } else { Err(err!(ER_VIEW_INVALID, right.view.0, right.view.1)) }
     }
@@ -224,6 +235,7 @@ impl Rights<'_> {
             }
         }
     }
+        let access = self.access;
 
     /// Is `user@host` the account whose rights these are?
     pub(crate) fn is_of(&self, definer: &str) -> bool {
