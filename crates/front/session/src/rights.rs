@@ -83,6 +83,21 @@ fn check_for_update(access: &Access, schema: &str, table: &str) -> Result<()> {
     Err(access.denied_locking(table))
 }
 
+/// The columns that a view needs a privilege on, for what a statement uses of it.
+#[cold]
+fn columns_of_view(right: &ViewRight, privilege: Privileges, used: Option<&TableUse>) -> Vec<String> {
+    let (mut columns, named, all) = match (privilege, used.map(|t| &t.columns)) {
+        (READ, Some(used)) => (right.columns.clone(), used.read.as_slice(), false),
+        (INSERT, Some(used)) => (right.inserted.clone(), used.insert.as_slice(), used.inserts_all),
+        (_, Some(used)) => (Vec::new(), used.update.as_slice(), false),
+        // Nobody knows what is used of it.
+        (_, None) => (right.columns.clone(), [].as_slice(), true),
+    };
+    let is_used = |(name, _): &&(String, String)| all || named.iter().any(|n| n.eq_ignore_ascii_case(name));
+    columns.extend(right.shown.iter().filter(is_used).map(|(_, column)| column.clone()));
+    columns
+}
+
 /// EXPLAIN tells of what a view is made of: whoever is told has SHOW VIEW on it, and may read that. Error 1345.
 fn check_explained(access: &Access, right: &ViewRight) -> Result<()> {
     let shown = access.table(&right.of.0, &right.of.1).has(Privileges::SHOW_VIEW);
@@ -120,6 +135,17 @@ fn quoted_name(text: &str) -> Option<(String, &str)> {
     }
 }
 
+/// That a view's definer is not there is told to whom has SUPER, in whose place there is error 1045 for others.
+#[cold]
+fn without_definer(access: &Access, error: SqlError) -> SqlError {
+    if error.code != ER_NO_SUCH_USER || access.global().has(Privileges::SUPER) {
+        return error;
+    }
+    let AccountName { user, host } = &access.account().name;
+    let used_password = if access.account().auth_string.is_empty() { "NO" } else { "YES" };
+    err!(ER_ACCESS_DENIED_ERROR, user, host, used_password)
+}
+
 /// Is `user@host` the account's name?
 pub(crate) fn is_named(access: &Access, definer: &str) -> bool {
     let name = &access.account().name;
@@ -135,17 +161,6 @@ pub(crate) fn may_execute(access: &Access, schema: &str, kind: RoutineKind, name
     if access.routine(schema, function, name).has(Privileges::EXECUTE) {
         return Ok(());
     }
-/// That a view's definer is not there is told to whom has SUPER, in whose place there is error 1045 for others.
-#[cold]
-fn without_definer(access: &Access, error: SqlError) -> SqlError {
-    if error.code != ER_NO_SUCH_USER || access.global().has(Privileges::SUPER) {
-        return error;
-    }
-    let AccountName { user, host } = &access.account().name;
-    let used_password = if access.account().auth_string.is_empty() { "NO" } else { "YES" };
-    err!(ER_ACCESS_DENIED_ERROR, user, host, used_password)
-}
-
     let account = &access.account().name;
     Err(err!(ER_PROCACCESS_DENIED_ERROR, "execute", account.user, account.host, format!("{schema}.{name}")))
 }
@@ -195,20 +210,32 @@ impl Rights<'_> {
         })
     }
 
+    /// The same of all columns of the views that are used: a view that is defined by them has no statement yet that uses some.
+    pub(crate) fn check_whole_views(&mut self, prepared: &Prepared) -> Result<()> {
+        prepared.rights().iter().try_for_each(|right| {
+            let whole = ViewRight { shown_by: None, ..right.clone() };
+            self.check_view(&whole, prepared.tables())
+        })
+    }
+
     /// A view's right on one of the tables that it is made of.
     fn check_view(&mut self, right: &ViewRight, tables: &[TableUse]) -> Result<()> {
-        let used = right.as_view.and_then(|id| tables.iter().find(|t| t.id == id));
-        let mut needed = used.map_or(Privileges::NONE, wanted);
-        if right.read {
+        let of = |id: Option<u64>| id.and_then(|id| tables.iter().find(|t| t.id == id));
+        let mut needed = of(right.as_view).map_or(Privileges::NONE, wanted);
+        if right.read || !right.columns.is_empty() {
             needed |= READ;
         }
         let has = |access: &Access| {
             access.global().has(needed)
                 || needed.each().all(|(_, one)| match one {
                     DELETE => access.table(&right.schema, &right.table).has(one),
-                    _ => access.check_columns(one, &right.schema, &right.table, &right.columns, false).is_ok(),
+                    _ => {
+                        let columns = columns_of_view(right, one, of(right.shown_by));
+                        access.check_columns(one, &right.schema, &right.table, &columns, false).is_ok()
+                    }
                 })
         };
+        let access = self.access;
         let has = match &right.definer {
             None => has(access),
             Some(definer) => has(self.definer_access(definer).map_err(|e| without_definer(access, e))?),
@@ -235,7 +262,6 @@ impl Rights<'_> {
             }
         }
     }
-        let access = self.access;
 
     /// Is `user@host` the account whose rights these are?
     pub(crate) fn is_of(&self, definer: &str) -> bool {

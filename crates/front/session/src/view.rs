@@ -90,6 +90,7 @@ impl Session {
         let dictionary = Dictionary { version: &version, database: self.state.database.as_deref(), schema: &schema };
         let canonical = print_query::query(&query, root, create.columns.is_empty(), &dictionary);
         let planned = self.plan(query, &[])?;
+        self.rights().check_whole_views(&planned.prepared)?;
         let canonical = canonical.ok_or_else(|| unsupported("this query in a view"))?;
         let named: Vec<String> = create.columns.iter().map(|c| parsed.name(*c).to_string()).collect();
         if let Some(own) = planned.prepared.tables().iter().find(|t| t.temporary) {

@@ -127,12 +127,14 @@ impl<'p> Planner<'p> {
                 derived_depth: 0,
                 view_depth: 0,
                 merged_view: None,
+                is_merged_view: false,
+                item: None,
                 schema: None,
                 routine_schema: None,
                 routine_caller: None,
+                routine_view: None,
             },
             queries: state::Queries {
-                routine_view: None,
                 planned: Vec::new(),
                 kept: Vec::new(),
                 outer_reads: Vec::new(),
@@ -323,11 +325,11 @@ impl<'p> Planner<'p> {
 
     /// What was planned so far, of a statement or of a view in it.
     fn collected(mut self) -> (Vec<TableUse>, Vec<QueryPlan>) {
-        for (id, name, star) in self.uses.column_reads.take() {
-            let Some(table) = self.uses.tables.iter_mut().find(|t| t.id == id) else { continue };
-            table.columns.reads_all |= star;
-            if !table.columns.read.contains(&name) {
-                table.columns.read.push(name);
+        for read in self.uses.column_reads.take() {
+            let Some(table) = self.uses.tables.iter_mut().find(|t| t.id == read.id) else { continue };
+            table.columns.reads_all |= read.star;
+            if !table.columns.read.contains(&read.name) {
+                table.columns.read.push(read.name);
             }
         }
         (self.uses.tables, self.queries.planned)
@@ -353,7 +355,8 @@ impl<'p> Planner<'p> {
     /// The statement names column `i` of a table, to read it; `star`: as part of `*`.
     fn note_column(&self, source: &names::Source, i: usize, star: bool) {
         if let Some(id) = source.named {
-            self.uses.column_reads.borrow_mut().push((id, source.columns[i].name.clone(), star));
+            let (name, item) = (source.columns[i].name.clone(), self.scope.item);
+            self.uses.column_reads.borrow_mut().push(state::ColumnRead { id, name, star, item });
         }
     }
 

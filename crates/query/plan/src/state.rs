@@ -24,6 +24,10 @@ pub struct Scope {
     pub blocks: Vec<Block>,
     /// Common table expressions in scope, innermost last.
     pub ctes: Vec<Cte>,
+    /// The query is that of a view which MySQL merges: what its list reads is needed only as far as a statement uses its columns.
+    pub is_merged_view: bool,
+    /// Then, in that list: the place of the expression at hand.
+    pub item: Option<usize>,
     /// The clause at hand, as error messages name it.
     pub clause: &'static str,
     /// Nesting of query expressions.
@@ -42,12 +46,12 @@ pub struct Scope {
     pub routine_schema: Option<String>,
     /// And the definer whose call it is, and who is its CURRENT_USER().
     pub routine_caller: Option<String>,
+    /// And the outermost of the views that the call is part of.
+    pub routine_view: Option<(String, String)>,
 }
 
 /// The queries inside of the statement.
 pub struct Queries {
-    /// And the outermost of the views that the call is part of.
-    pub routine_view: Option<(String, String)>,
     /// Subqueries that may become part of a join, by number.
     pub candidates: Vec<(usize, Box<Candidate>)>,
     /// Subqueries of expressions, by number.
@@ -65,8 +69,8 @@ pub struct Uses {
     pub tables: Vec<TableUse>,
     /// How often the statement and its views name tables that have rows.
     pub named_tables: u64,
-    /// Columns read, by the table's id, and whether `*` names them; they join `tables` in the end.
-    pub column_reads: RefCell<Vec<(u64, String, bool)>>,
+    /// Columns read; they join `tables` in the end.
+    pub column_reads: RefCell<Vec<ColumnRead>>,
     /// What the views in use need.
     pub rights: Vec<ViewRight>,
     /// Views that the statement names, but not those that they are made of.
@@ -79,6 +83,17 @@ pub struct Uses {
     pub calls_for_own: bool,
     /// Stored functions may be called, and triggers fire.
     pub calls_routines: bool,
+}
+
+/// A column that the statement reads.
+pub struct ColumnRead {
+    /// The table's or the view's.
+    pub id: u64,
+    pub name: String,
+    /// `*` names it.
+    pub star: bool,
+    /// In the list of a view's query: the column of the view that it is part of.
+    pub item: Option<usize>,
 }
 
 impl Uses {

@@ -114,9 +114,32 @@ pub struct ViewRight {
     pub definer: Option<String>,
     pub schema: String,
     pub table: String,
-    /// It is read, and these are the columns.
+    /// It is read.
     pub read: bool,
+    /// Columns that are read whatever the statement uses of the view.
     pub columns: Vec<String>,
-    /// What the statement does with the view of this id it does with the table: see [`TableUse::id`].
+    /// Columns that INSERT needs whatever it sets.
+    pub inserted: Vec<String>,
+    /// Columns that are needed as far as the statement uses a column of the view [`ViewRight::shown_by`]: that one, and the table's.
+    pub shown: Vec<(String, String)>,
+    /// See [`TableUse::id`].
+    pub shown_by: Option<u64>,
+    /// What the statement does with the view of this id it does with the table.
     pub as_view: Option<u64>,
+}
+
+impl ViewRight {
+    /// What a view that encloses this one's needs: a column of `table` for each that is read of this one's in its own columns, or always.
+    /// `reads`: of the view that shows it, the column and the place in the list that it is read for, if it is that.
+    pub fn shown_through(&mut self, table: &Table, reads: &[(String, Option<usize>)]) {
+        for (name, column) in std::mem::take(&mut self.shown) {
+            for (_, item) in reads.iter().filter(|(read, _)| read.eq_ignore_ascii_case(&name)) {
+                match item {
+                    Some(i) => self.shown.push((table.columns[*i].name.clone(), column.clone())),
+                    None => self.columns.push(column.clone()),
+                }
+            }
+        }
+        self.shown_by = Some(table.id);
+    }
 }

@@ -110,7 +110,7 @@ impl Planner<'_> {
 }
 
 /// May MySQL merge the query into the one around it: is each of its rows one of FROM?
-fn is_mergeable(parsed: &Parsed, query: QueryId) -> bool {
+pub(super) fn is_mergeable(parsed: &Parsed, query: QueryId) -> bool {
     let query = &parsed[query];
     let QueryBody::Select(select) = &query.body else { return false };
     let groups = select.options.distinct || !select.group.is_empty() || select.having.is_some();

@@ -10,6 +10,7 @@ use super::semijoin::Candidate;
 use super::slots::subquery_of;
 use super::source::Definition;
 use super::source::Through;
+use super::target_reads::is_mergeable;
 use crate::table_use::{ColumnUse, RoutineUse, TableUse, ViewRight};
 use catalog::mdl::Pin;
 use catalog::{CheckOption, Routine, RoutineKind, Table, Version, View, ViewAlgorithm};
@@ -29,9 +30,9 @@ struct Inherited {
     schema: String,
     /// Who calls its functions.
     caller: Option<String>,
-    planned: Vec<QueryPlan>,
     /// The view that the statement names.
     view: (String, String),
+    planned: Vec<QueryPlan>,
     numbered: i64,
 }
 
@@ -56,6 +57,8 @@ struct Taken {
     unsteady: bool,
     constants: i64,
     tables: Vec<TableUse>,
+    /// Columns that were read: the table's id, and for which column of the view's, if for one.
+    reads: Vec<(u64, String, Option<usize>)>,
     named_tables: u64,
     subqueries: Vec<QueryPlan>,
     routines: Vec<RoutineUse>,
@@ -201,9 +204,14 @@ impl Planner<'_> {
         self.deeper(table)?;
         let outer = self.scope.merged_view;
         self.scope.merged_view = outer.or(Some(table.id));
+        let rights = self.uses.rights.len();
         let result = self.merge(table, view, &parsed, (select, factor), (through, slot));
         self.scope.merged_view = outer;
         self.scope.view_depth -= 1;
+        if matches!(result, Ok(None)) {
+            // It is planned otherwise, which finds them anew.
+            self.uses.rights.truncate(rights);
+        }
         result.map_err(|e| invalid(table, e))
     }
 
@@ -220,21 +228,22 @@ impl Planner<'_> {
         let under =
             self.version.base_table(schema, name).cloned().ok_or_else(|| err!(ER_NO_SUCH_TABLE, schema, name))?;
         self.note_use(&under);
-        // All columns that the view names: which of them a statement needs is the view's affair.
-        let mentioned = |e: &Ast| match e {
-            Ast::Column { column, .. } => Some(parsed.name(*column).to_string()),
-            _ => None,
-        };
-        let own = |name: &String| under.columns.iter().any(|c| c.name.eq_ignore_ascii_case(name));
-        let columns = parsed.exprs().iter().filter_map(mentioned).filter(own).collect();
+        let (mut shown, mut reads) = (Vec::new(), Vec::new());
+        for (at, (item, named)) in select.items.iter().zip(&table.columns).enumerate() {
+            let SelectItem::Expr { expr, .. } = item else { return Ok(None) };
+            let Ast::Column { column, .. } = parsed[*expr] else { return Ok(None) };
+            shown.push((named.name.clone(), parsed.name(column).to_string()));
+            reads.push((parsed.name(column).to_string(), Some(at)));
+        }
+        let own_right = self.uses.rights.len();
         self.uses.rights.push(ViewRight {
-            columns,
+            shown,
             as_view: self.scope.merged_view,
             ..right(table, view, &under.schema, &under.name)
         });
+        let first = self.uses.rights.len();
         let inner = match &under.view {
             Some(_) => {
-                let first = self.uses.rights.len();
                 let inner = self.merged(&under, through, slot);
                 self.uses.rights[first..].iter_mut().for_each(|r| enclose(r, table, view));
                 match inner? {
@@ -256,6 +265,7 @@ impl Planner<'_> {
                 check: None,
             },
         };
+        let of_inner = first..self.uses.rights.len();
         let mut columns: Vec<(String, usize)> = Vec::new();
         for (item, named) in select.items.iter().zip(&table.columns) {
             let SelectItem::Expr { expr, .. } = item else { return Ok(None) };
@@ -285,11 +295,16 @@ impl Planner<'_> {
                 planner.scope.blocks.push(block);
                 let condition = planner.condition(id, "where clause");
                 let taken = planner.taken();
+                let of_condition = taken.reads.iter().filter(|(id, ..)| *id == under.id);
+                let of_condition: Vec<String> = of_condition.map(|(_, name, _)| name.clone()).collect();
+                reads.extend(of_condition.iter().map(|name| (name.clone(), None)));
+                self.uses.rights[own_right].columns = of_condition;
                 self.take_read(taken, table, view);
                 Some(condition?)
             }
             None => None,
         };
+        self.uses.rights[of_inner].iter_mut().for_each(|right| right.shown_through(table, &reads));
         let both = |a: Option<Expr>, b: Option<Expr>| super::all_of(a.into_iter().chain(b).collect());
         let filter = both(inner.filter, own.clone());
         let check = match view.check_option {
@@ -360,7 +375,7 @@ impl Planner<'_> {
             // As far as rights go, rows are inserted into all.
             let theirs = columns.iter().filter(|(_, o, _)| *o == alias).map(|(_, _, column)| column.to_string());
             self.uses.rights.push(ViewRight {
-                columns: theirs.collect(),
+                inserted: theirs.collect(),
                 as_view: self.scope.merged_view,
                 ..right(table, view, &under.schema, &under.name)
             });
@@ -369,7 +384,8 @@ impl Planner<'_> {
         columns.retain(|(_, o, _)| *o == of);
         let first = self.uses.rights.len();
         self.uses.rights.push(ViewRight {
-            columns: columns.iter().map(|(_, _, column)| column.to_string()).collect(),
+            inserted: columns.iter().map(|(_, _, column)| column.to_string()).collect(),
+            shown: columns.iter().map(|(name, _, column)| (name.to_string(), column.to_string())).collect(),
             as_view: self.scope.merged_view,
             ..right(table, view, &under.schema, &under.name)
         });
@@ -389,7 +405,12 @@ impl Planner<'_> {
                         }
                     }
                 };
-                self.uses.rights[first..].iter_mut().for_each(|r| enclose(r, table, view));
+                let at = |name: &str| table.columns.iter().position(|c| c.name == name);
+                let reads: Vec<_> = columns.iter().map(|(name, _, column)| (column.to_string(), at(name))).collect();
+                for right in &mut self.uses.rights[first..] {
+                    enclose(right, table, view);
+                    right.shown_through(table, &reads);
+                }
                 match inner {
                     Some(inner) => inner,
                     None => return Ok(None),
@@ -429,6 +450,9 @@ impl Planner<'_> {
         let inherited = self.inherited(table, &view);
         let mut inner = Planner::new(&parsed, Version::base(self.version), &mut *self.env, &[]);
         inner.inherit(inherited);
+        inner.scope.is_merged_view = view.algorithm != ViewAlgorithm::TempTable
+            && is_mergeable(&parsed, id)
+            && !parsed.exprs().iter().any(is_subquery);
         inner.request.merges = self.request.merges || written;
         (inner.budget.blocks_planned, inner.budget.blocks_anew) = (self.budget.blocks_planned, self.budget.blocks_anew);
         (inner.budget.height, inner.budget.height_max) = (self.budget.height, self.budget.height_max);
@@ -470,6 +494,7 @@ impl Planner<'_> {
         let routines = std::mem::take(&mut self.uses.routines);
         let called = std::mem::take(&mut self.uses.called);
         let calls_for_own = self.uses.calls_for_own;
+        let reads = self.uses.column_reads.borrow().iter().map(|r| (r.id, r.name.clone(), r.item)).collect();
         let (tables, subqueries) = self.collected();
         Taken {
             rights,
@@ -477,6 +502,7 @@ impl Planner<'_> {
             unsteady,
             constants,
             tables,
+            reads,
             named_tables,
             subqueries,
             routines,
@@ -504,14 +530,27 @@ impl Planner<'_> {
             // EXPLAIN tells of a view that reads no table, too.
             self.uses.rights.push(right(table, view, &table.schema, &table.name));
         }
+        let reads_of = |wanted: u64| -> Vec<(String, Option<usize>)> {
+            let of = taken.reads.iter().filter(|(id, ..)| *id == wanted);
+            of.map(|(_, name, item)| (name.clone(), *item)).collect()
+        };
         for mut inner in taken.rights {
             enclose(&mut inner, table, view);
+            if let Some(id) = inner.shown_by {
+                inner.shown_through(table, &reads_of(id));
+            }
             self.uses.rights.push(ViewRight { read: true, as_view: None, ..inner });
         }
         for t in taken.tables {
             if t.read {
-                let right = right(table, view, &t.schema, &t.table);
-                self.uses.rights.push(ViewRight { read: true, columns: t.columns.read.clone(), ..right });
+                let mut right = right(table, view, &t.schema, &t.table);
+                for (name, item) in reads_of(t.id) {
+                    match item {
+                        Some(i) => right.shown.push((table.columns[i].name.clone(), name)),
+                        None => right.columns.push(name),
+                    }
+                }
+                self.uses.rights.push(ViewRight { read: true, ..right });
             }
             // Who reads the view needs a right on the view alone.
             if let Some(own) = self.uses.tables.iter_mut().find(|n| n.id == t.id) {
@@ -530,6 +569,7 @@ impl Planner<'_> {
             calls_routines: self.uses.calls_routines,
             schema: table.schema.clone(),
             caller: if view.invoker { self.scope.routine_caller.clone() } else { Some(view.definer.clone()) },
+            view: self.scope.routine_view.clone().unwrap_or_else(|| (table.schema.clone(), table.name.clone())),
             planned: std::mem::take(&mut self.queries.planned),
             numbered: self.constants.numbered,
         }
@@ -540,6 +580,7 @@ impl Planner<'_> {
         self.uses.calls_routines = from.calls_routines;
         self.scope.routine_schema = Some(from.schema);
         self.scope.routine_caller = from.caller;
+        self.scope.routine_view = Some(from.view);
         self.queries.planned = from.planned;
         self.constants.numbered = from.numbered;
     }
@@ -563,13 +604,15 @@ fn right(table: &Table, view: &View, schema: &str, name: &str) -> ViewRight {
         table: name.to_string(),
         read: false,
         columns: Vec::new(),
+        inserted: Vec::new(),
+        shown: Vec::new(),
+        shown_by: Some(table.id),
         as_view: None,
     }
 }
 
 /// A right of a view that stands in the query of another one: SQL SECURITY INVOKER means by whose right that query runs, and
 /// errors name the outer view.
-            view: self.scope.routine_view.clone().unwrap_or_else(|| (table.schema.clone(), table.name.clone())),
 fn enclose(right: &mut ViewRight, table: &Table, view: &View) {
     right.view = (table.schema.clone(), table.name.clone());
     if right.definer.is_none() && !view.invoker {
@@ -580,7 +623,6 @@ fn enclose(right: &mut ViewRight, table: &Table, view: &View) {
 /// 1356 for a view whose tables or columns are not there any more.
 #[cold]
 fn invalid(table: &Table, e: SqlError) -> SqlError {
-        self.scope.routine_view = Some(from.view);
     match e.code {
         ER_BAD_DB_ERROR | ER_BAD_TABLE_ERROR | ER_BAD_FIELD_ERROR | ER_NO_SUCH_TABLE | ER_SP_DOES_NOT_EXIST
         | ER_VIEW_WRONG_LIST => err!(ER_VIEW_INVALID, table.schema, table.name),

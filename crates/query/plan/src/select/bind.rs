@@ -108,7 +108,10 @@ impl Planner<'_> {
                     }
                 }
                 SelectItem::Expr { expr, alias, text } => {
+                    let is_of_view = self.scope.is_merged_view && self.is_outermost(select);
+                    self.scope.item = is_of_view.then_some(listed.outputs.len());
                     let mut e = self.shown_expr(*expr)?;
+                    self.scope.item = None;
                     self.fold_shown(&mut e);
                     let name = match alias {
                         Some(alias) => parsed.name(*alias).to_string(),
@@ -138,6 +141,13 @@ impl Planner<'_> {
             id = *operand;
         }
         id
+    }
+
+    /// Is it the SELECT of the statement, and none inside of it?
+    fn is_outermost(&self, select: &Select) -> bool {
+        let parsed = self.parsed;
+        matches!(&parsed.statement, ast::Statement::Query(id)
+            if matches!(&parsed[*id].body, ast::QueryBody::Select(outermost) if std::ptr::eq(&**outermost, select)))
     }
 
     /// The heading of a column without alias. `text`: as it is written.
