@@ -97,8 +97,9 @@ impl Planner<'_> {
         let mut targets: Vec<(usize, Arc<Table>, Option<Arc<Rules>>)> = Vec::new();
         for (schema, alias) in join_view::targets(self.parsed, delete) {
             let sources = &self.block().sources;
-            // With a schema, a table is meant by its own name, and one that has an alias by none.
-            let own = |s: &Source| s.table.as_ref().is_none_or(|t| t.name == s.name);
+            // With a schema, a table or view is meant by its own name, and one that has an alias by none.
+            let name = |s: &Source| s.view.clone().or_else(|| s.table.as_ref().map(|t| t.name.clone()));
+            let own = |s: &Source| name(s).is_none_or(|name| name == s.name);
             let is_meant = |s: &Source| s.name == alias && schema.is_none_or(|d| d == s.schema && own(s));
             let Some(i) = sources.iter().position(is_meant) else {
                 return Err(err!(ER_UNKNOWN_TABLE, alias, "MULTI DELETE"));
