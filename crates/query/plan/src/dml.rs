@@ -232,8 +232,9 @@ impl Planner<'_> {
             if alias == names.name {
                 return Err(err!(ER_NONUNIQ_TABLE, alias));
             }
-            // The new row's columns are named as the table has them, also where a view calls them otherwise.
+            // The new row's columns have the table's names, also where a view calls them otherwise; what it does not show has none.
             let mut row = Source::of_table(1, table, Some(alias));
+            row.columns.iter_mut().zip(&names.columns).for_each(|(own, named)| own.hidden |= named.hidden);
             row.named = names.named;
             row.schema = String::new();
             if !aliases.is_empty() && aliases.len() != columns.len() {

@@ -4,9 +4,9 @@
 
 use super::Planner;
 use super::dml::read_of;
-use super::views::parsed_query;
+use super::views::{is_mergeable, parsed_query};
 use catalog::{Table, ViewAlgorithm};
-use sql::ast::{Expr as Ast, Parsed, QueryBody, QueryId, SelectItem, Statement, TableId, TableRef};
+use sql::ast::{Parsed, QueryBody, QueryId, Statement, TableId, TableRef};
 use std::sync::Arc;
 use types::codes::*;
 use types::{Result, err};
@@ -107,19 +107,6 @@ impl Planner<'_> {
             under.is_some_and(|under| self.view_reads(under, id, own.contains(&at)))
         })
     }
-}
-
-/// May MySQL merge the query into the one around it: is each of its rows one of FROM?
-pub(super) fn is_mergeable(parsed: &Parsed, query: QueryId) -> bool {
-    let query = &parsed[query];
-    let QueryBody::Select(select) = &query.body else { return false };
-    let groups = select.options.distinct || !select.group.is_empty() || select.having.is_some();
-    let has_queries = parsed.queries().len() > 1;
-    // Of several queries it is not known whose a call inside of an expression is.
-    let computes = |e: &Ast| matches!(e, Ast::Aggregate { .. } | Ast::CountStar | Ast::GroupConcat(_) | Ast::Window(_));
-    let shows = |item: &SelectItem| matches!(item, SelectItem::Expr { expr, .. } if computes(&parsed[*expr]));
-    let gathers = select.items.iter().any(shows) || !has_queries && parsed.exprs().iter().any(computes);
-    !groups && !gathers && query.limit.is_none() && select.windows.is_empty() && select.from.is_some()
 }
 
 /// The places of the tables in FROM of a query, and of the queries that stand there.

@@ -10,7 +10,6 @@ use super::semijoin::Candidate;
 use super::slots::subquery_of;
 use super::source::Definition;
 use super::source::Through;
-use super::target_reads::is_mergeable;
 use crate::table_use::{ColumnUse, RoutineUse, TableUse, ViewRight};
 use catalog::mdl::Pin;
 use catalog::{CheckOption, Routine, RoutineKind, Table, Version, View, ViewAlgorithm};
@@ -70,6 +69,19 @@ pub(super) fn parsed_query(view: &View) -> Result<Parsed> {
     sql::parse(view.query.as_bytes(), sql::SqlMode::default()).map_err(|e| expr::error::parse_error(&e))
 }
 
+/// May MySQL merge the query into the one around it: is each of its rows one of FROM?
+pub(super) fn is_mergeable(parsed: &Parsed, query: ast::QueryId) -> bool {
+    let query = &parsed[query];
+    let QueryBody::Select(select) = &query.body else { return false };
+    let groups = select.options.distinct || !select.group.is_empty() || select.having.is_some();
+    let has_queries = parsed.queries().len() > 1;
+    // Of several queries it is not known whose a call inside of an expression is.
+    let computes = |e: &Ast| matches!(e, Ast::Aggregate { .. } | Ast::CountStar | Ast::GroupConcat(_) | Ast::Window(_));
+    let shows = |item: &SelectItem| matches!(item, SelectItem::Expr { expr, .. } if computes(&parsed[*expr]));
+    let gathers = select.items.iter().any(shows) || !has_queries && parsed.exprs().iter().any(computes);
+    !groups && !gathers && query.limit.is_none() && select.windows.is_empty() && select.from.is_some()
+}
+
 /// Is it rows of FROM for which WHERE holds, as they are?
 fn is_plain(query: &ast::Query, select: &ast::Select) -> bool {
     query.with.is_none()
@@ -104,6 +116,19 @@ fn plain_select(parsed: &Parsed, through: Through) -> Option<(&ast::Select, &ast
     let again = |t: &&TableRef| matches!(t, TableRef::Table(f) if name(f) == name(factor));
     let writable = through == Through::Insert || parsed.table_refs().iter().filter(again).count() == 1;
     writable.then_some((select, factor))
+}
+
+/// Each column of a view that is a plain selection, and the column of its table that it is.
+fn shown_by(view: &Table, parsed: &Parsed, select: &ast::Select) -> Vec<(String, String)> {
+    let column = |item: &SelectItem| match item {
+        SelectItem::Expr { expr, .. } => match parsed[*expr] {
+            Ast::Column { column, .. } => Some(parsed.name(column).to_string()),
+            _ => None,
+        },
+        _ => None,
+    };
+    let both = select.items.iter().zip(&view.columns);
+    both.filter_map(|(item, named)| Some((named.name.clone(), column(item)?))).collect()
 }
 
 impl Planner<'_> {
@@ -228,13 +253,8 @@ impl Planner<'_> {
         let under =
             self.version.base_table(schema, name).cloned().ok_or_else(|| err!(ER_NO_SUCH_TABLE, schema, name))?;
         self.note_use(&under);
-        let (mut shown, mut reads) = (Vec::new(), Vec::new());
-        for (at, (item, named)) in select.items.iter().zip(&table.columns).enumerate() {
-            let SelectItem::Expr { expr, .. } = item else { return Ok(None) };
-            let Ast::Column { column, .. } = parsed[*expr] else { return Ok(None) };
-            shown.push((named.name.clone(), parsed.name(column).to_string()));
-            reads.push((parsed.name(column).to_string(), Some(at)));
-        }
+        let shown = shown_by(table, parsed, select);
+        let mut reads: Vec<_> = shown.iter().enumerate().map(|(at, (_, column))| (column.clone(), Some(at))).collect();
         let own_right = self.uses.rights.len();
         self.uses.rights.push(ViewRight {
             shown,
