@@ -35,9 +35,9 @@ lint:
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	$(CARGO) xtask check
 
-# Unit and property tests of every crate, xtask's checks among them.
+# Unit and property tests of every crate, xtask's checks among them. A test that hangs is a failure, and the last one named is it.
 unit:
-	$(CARGO) test --workspace --locked
+	timeout 3000 $(CARGO) test --workspace --locked
 
 # The primitives under loom, which replays every order of their steps; a build of its own.
 model:
