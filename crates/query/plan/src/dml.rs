@@ -486,7 +486,8 @@ impl Planner<'_> {
     }
 
     fn written_as(&mut self, merged: Merged, view: &Table, alias: Option<&str>) -> Written {
-        self.table_use(merged.base.id).carried = true;
+        let base = self.table_use(merged.base.id);
+        (base.carried, base.is_target) = (true, true);
         let source = self.merged_source(&merged, view, 0, alias.unwrap_or(&view.name));
         let star = merged.columns.iter().map(|(_, c)| *c).collect();
         (merged.base, source, star)

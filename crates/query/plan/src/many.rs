@@ -132,7 +132,8 @@ impl Planner<'_> {
         refuse_virtual(&table, verb)?;
         source.read = LOCKING;
         // Through a view or not, it is locked as one that is written.
-        self.table_use(table.id).carried = true;
+        let used = self.table_use(table.id);
+        (used.carried, used.is_target) = (true, true);
         Ok(table)
     }
 

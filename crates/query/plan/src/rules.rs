@@ -105,6 +105,12 @@ impl Planner<'_> {
         self.uses.tables.push(TableUse::new(table));
     }
 
+    /// The same of a table that a view is made of.
+    pub(super) fn note_in_view(&mut self, table: &Table) {
+        self.note_use(table);
+        self.table_use(table.id).in_view = true;
+    }
+
     /// An expression of the dictionary over a row of `table` in slot 0.
     pub fn stored_expression(&mut self, text: &str, table: &Arc<Table>) -> Result<Expr> {
         self.stored(text, table, false)

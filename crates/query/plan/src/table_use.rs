@@ -20,6 +20,10 @@ pub struct TableUse {
     pub for_update: bool,
     /// The action of a foreign key may change its rows: no privilege is asked for, but it is locked as one that is written.
     pub carried: bool,
+    /// A view that the statement names is made of it.
+    pub in_view: bool,
+    /// The statement changes its rows, by its own name or by a view's.
+    pub is_target: bool,
     /// An UPDATE of several tables names it beside those that it changes: as in MySQL it is opened as they are, whose columns are not
     /// known yet.
     pub joined: bool,
@@ -64,6 +68,8 @@ impl TableUse {
             lock: false,
             for_update: false,
             carried: false,
+            in_view: false,
+            is_target: false,
             joined: false,
             by_routine: false,
             columns: ColumnUse::default(),
@@ -82,7 +88,13 @@ impl TableUse {
 
     /// Does the statement itself use it?
     pub fn is_own(&self) -> bool {
-        self.read || self.insert || self.update || self.delete || self.lock || self.joined || !self.by_routine
+        let named = self.read || self.insert || self.update || self.delete || self.lock || self.joined;
+        named || self.in_view || !self.by_routine
+    }
+
+    /// Does the statement itself change its rows? What foreign keys and routines do is not its own.
+    pub fn is_changed(&self) -> bool {
+        self.insert || self.update || self.delete || self.is_target
     }
 
     /// Is its metadata locked as that of a table whose rows change?

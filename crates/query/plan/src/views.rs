@@ -252,7 +252,7 @@ impl Planner<'_> {
         let name = parsed.name(factor.name.name);
         let under =
             self.version.base_table(schema, name).cloned().ok_or_else(|| err!(ER_NO_SUCH_TABLE, schema, name))?;
-        self.note_use(&under);
+        self.note_in_view(&under);
         let shown = shown_by(table, parsed, select);
         let mut reads: Vec<_> = shown.iter().enumerate().map(|(at, (_, column))| (column.clone(), Some(at))).collect();
         let own_right = self.uses.rights.len();
@@ -386,7 +386,7 @@ impl Planner<'_> {
             let name = parsed.name(name);
             let under =
                 self.version.base_table(schema, name).cloned().ok_or_else(|| err!(ER_NO_SUCH_TABLE, schema, name))?;
-            self.note_use(&under);
+            self.note_in_view(&under);
             let alias = factor.alias.map_or(name, |a| parsed.name(a));
             if alias == of {
                 found = Some(under);
@@ -576,8 +576,16 @@ impl Planner<'_> {
             if let Some(own) = self.uses.tables.iter_mut().find(|n| n.id == t.id) {
                 own.by_routine |= t.by_routine;
                 own.carried |= t.by_routine && t.carried;
+                own.in_view |= t.read || t.in_view;
             } else {
-                self.uses.tables.push(TableUse { read: false, lock: false, columns: ColumnUse::default(), ..t });
+                let in_view = t.read || t.in_view;
+                self.uses.tables.push(TableUse {
+                    read: false,
+                    lock: false,
+                    columns: ColumnUse::default(),
+                    in_view,
+                    ..t
+                });
             }
         }
     }

@@ -180,9 +180,10 @@ pub(crate) struct Within<'x> {
 
 /// Error 1442 where a sub-statement writes to a table that a statement around it uses.
 fn check_written(lent: &Lent, tables: &[TableUse]) -> Result<()> {
-    // What foreign keys and further routines do is not its own.
-    let is_used = |t: &&TableUse| (t.insert || t.update || t.delete) && lent.used.iter().any(|ids| ids.contains(&t.id));
-    match tables.iter().find(is_used) {
+    let is_used = |t: &&TableUse| t.is_changed() && lent.used.iter().any(|ids| ids.contains(&t.id));
+    // Of a view and its table, the table is told.
+    let mut used = tables.iter().filter(is_used);
+    match used.clone().find(|t| t.is_target).or_else(|| used.next()) {
         Some(t) => Err(err!(ER_CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG, t.table)),
         None => Ok(()),
     }
