@@ -390,6 +390,32 @@ def test_a_statement_of_several_events_ends_once_where_its_end_commits(start):
     assert ends(other, "binlog.000001")[:len(of_m)] == of_m
 
 
+def test_a_statement_over_several_tables_ends_once_where_its_end_commits(start):
+    """A replica opens the tables that are not transactional at the first row: it has been told of all of them before."""
+    source, replica = pair(start, "--gtid-mode=ON", "--enforce-gtid-consistency=ON")
+    connection, other = source.connect(), replica.connect()
+    run("CREATE DATABASE d", "USE d", "CREATE TABLE a (a INT, t VARCHAR(5000)) ENGINE=MyISAM", "CREATE TABLE b LIKE a", "CREATE TABLE c LIKE a",
+        "CREATE TRIGGER r AFTER INSERT ON c FOR EACH ROW BEGIN INSERT INTO a VALUES (NEW.a, 'x'); "
+        "INSERT INTO b VALUES (NEW.a, 'y'); END", "INSERT INTO a VALUES (1, 'a'), (2, 'a')", "INSERT INTO b VALUES (1, 'b'), (2, 'b')",
+        "FLUSH BINARY LOGS", on=connection)
+    shapes = []
+    for statement in ("UPDATE a JOIN b USING (a) SET a.t = 'new', b.t = REPEAT('n', 5000)", "INSERT INTO c VALUES (5, 'z'), (6, 'z')",
+                      "DELETE a, b FROM a JOIN b USING (a)"):
+        run(statement, "FLUSH BINARY LOGS", on=connection)
+        file = rows(connection, "SHOW BINARY LOGS")[-2][0]
+        kept = [(row[2], "STMT_END_F" in row[5]) for row in rows(connection, f"SHOW BINLOG EVENTS IN '{file}'") if row[2].endswith(("_rows", "_map"))]
+        maps = sum(kind == "Table_map" for kind, _ in kept)
+        assert all(kind == "Table_map" for kind, _ in kept[:maps]), kept
+        assert [ends for _, ends in kept[maps:]] == [False] * (len(kept) - maps - 1) + [True], kept
+        shapes.append(maps)
+    assert shapes == [2, 3, 2]
+    follow(other, source, "SOURCE_AUTO_POSITION=1")
+    catch_up(other, connection)
+    same(other, connection, "d.a", "d.b", "d.c")
+    value(other, "SHOW BINARY LOG STATUS")
+    assert value(other, "SELECT @@gtid_executed") == value(connection, "SELECT @@gtid_executed")
+
+
 def test_what_is_sent_is_what_is_in_the_file(start):
     server = start("--log-bin")
     connection = server.connect()

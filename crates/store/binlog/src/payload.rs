@@ -478,6 +478,10 @@ pub struct Assembler {
     writes: Writes,
     written: Writes,
     commit: Option<Commit>,
+    /// The items of tables that are not transactional, one a table, in their order. See [`Assembler::goes_again`].
+    beside: Vec<Vec<u8>>,
+    /// The maps of all of them are given before the first row.
+    maps_first: bool,
 }
 
 /// Why items are not what a session writes.
@@ -561,11 +565,7 @@ impl Assembler {
             WRITE | UPDATE | DELETE | PARTIAL_UPDATE => self.row(tag, item, sink),
             // A replica opens the table with each event of a source's statement.
             TABLE if self.is_more(item) => Ok(()),
-            TABLE => {
-                self.close(sink)?;
-                self.table.read(item).ok_or("an item that names a table is damaged")?;
-                sink(self.table.map(&[self.table.map_body()]))
-            }
+            TABLE => self.table(item, sink),
             EVENT => {
                 self.close(sink)?;
                 let (head, body) = item.split_at_checked(7).ok_or("an item with an event is cut short")?;
@@ -582,6 +582,52 @@ impl Assembler {
             }
             _ => Err("an item of unknown kind".into()),
         }
+    }
+
+    fn table<E: From<Damage>>(
+        &mut self,
+        item: &[u8],
+        sink: &mut impl FnMut(Unplaced<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let damage = "an item that names a table is damaged";
+        // Of the table before.
+        let goes_on = !self.rows.is_empty() && self.table.flags() & ROWS_BESIDE != 0;
+        let is_beside = item.get(17).is_some_and(|high| u16::from(*high) << 8 & ROWS_BESIDE != 0);
+        if goes_on && is_beside {
+            self.put_rows(sink)?;
+        } else {
+            self.close(sink)?;
+        }
+        self.table.read(item).ok_or(damage)?;
+        if !is_beside {
+            return sink(self.table.map(&[self.table.map_body()]));
+        }
+        if !self.beside.iter().any(|seen| seen[8..] == item[8..]) {
+            self.beside.push(item.to_vec());
+            return sink(self.table.map(&[self.table.map_body()]));
+        }
+        if std::mem::take(&mut self.maps_first) {
+            for item in &self.beside {
+                let mut table = Open::default();
+                table.read(item).ok_or(damage)?;
+                sink(table.map(&[table.map_body()]))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A transaction comes whose items have not come before.
+    pub(crate) fn begin(&mut self) {
+        self.beside.clear();
+        self.maps_first = false;
+    }
+
+    /// The items of the transaction that has ended are to come again, before its events are what they should be. A replica commits where
+    /// a statement ends, in tables that are not transactional, and opens them all at the first row: their maps stand before that. Which
+    /// they are is known when the transaction has come once; how many bytes its events have is known then, too.
+    pub(crate) fn goes_again(&mut self) -> bool {
+        self.maps_first = !self.beside.is_empty();
+        self.beside.len() > 1
     }
 
     fn row<E: From<Damage>>(

@@ -854,7 +854,7 @@ impl Writer {
             let stamp = Stamp { timestamp: end.timestamp, ..stamp };
             self.put(Kind::Query, stamp, FLAG_SUPPRESS_USE, &[&end.begin])?;
         }
-        if self.draft.is_whole {
+        if !self.assembler.goes_again() && self.draft.is_whole {
             let mut out = Output {
                 buffer: &mut self.buffer,
                 offset: &mut self.state.offset,
@@ -902,6 +902,7 @@ impl Writer {
     /// Gives the events of a commit to `sink`; what its end says.
     fn pass(&mut self, commit: &CommittedEvents, sink: &mut impl FnMut(Unplaced<'_>) -> Result<()>) -> Result<Commit> {
         let assembler = &mut self.assembler;
+        assembler.begin();
         let mut failed = None;
         let read = self.stream.read(commit, |bytes| {
             assembler.feed(bytes, sink).map_err(|e| {
