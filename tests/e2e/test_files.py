@@ -23,7 +23,17 @@ SCHEMA = [
     "CREATE TABLE g (a INT, g INT AS (a + 1), CHECK (a < 2))",
     "CREATE TABLE n (x INT NOT NULL, y VARCHAR(5) NOT NULL DEFAULT 'dd')",
     "CREATE TABLE b (id INT, x BIT(8), s SET('a','b'), e ENUM('x','y'))",
+    "CREATE TABLE f (a CHAR(3) CHARSET latin1, b INT(4), c CHAR(2) CHARSET latin1 DEFAULT 'zz', d CHAR(1) CHARSET latin1 NOT NULL DEFAULT 'y')",
+    "CREATE TABLE w (a TINYINT, b SMALLINT UNSIGNED, c MEDIUMINT, d BIGINT, e DOUBLE, f FLOAT, g TIME(3), h DATETIME(6), i YEAR, j DECIMAL(5,2), "
+    "k ENUM('a','longer'), l SET('a','bb'), m BINARY(3), n VARBINARY(4), o FLOAT(5,2), p INT UNSIGNED, q DATE, r DECIMAL(5,0) UNSIGNED, s TINYTEXT)",
+    "CREATE TABLE u (a CHAR(1) CHARSET utf8mb4, b CHAR(3) CHARSET latin1)",
+    "CREATE TABLE i (id INT AUTO_INCREMENT PRIMARY KEY, g INT AS (5), c CHAR(2) CHARSET latin1, ts TIMESTAMP(6) NOT NULL DEFAULT '2000-01-01')",
 ]
+
+# A line of table `w`.
+WIDE = "".join(text.ljust(width) for text, width in [
+    ("-1", 4), ("2", 5), ("3", 9), ("4", 20), ("5.5", 22), ("6.5", 12), ("-100:00:00.123", 14), ("2020-01-02 03:04:05.123456", 26), ("2001", 4),
+    ("1.25", 7), ("longer", 24), ("a,bb", 16), ("xyz", 3), ("yy", 4), ("1.25", 5), ("7", 10), ("2020-01-02", 10), ("9", 5), ("text", 4)])
 
 # What runs before, the clauses, the file.
 CASES = [
@@ -62,7 +72,25 @@ CASES = [
     ("SET @x = 5", "INTO TABLE t CHARACTER SET latin1 (id, @x) SET v = @x", b"1\t\xe4\xf6\n"),
     ("SET @x = 5", "INTO TABLE t CHARACTER SET utf8mb4 (id, @X) SET v = CONCAT(@x, @x)", "1\tab\n"),
     ("", "INTO TABLE t CHARACTER SET binary (id, @bytes) SET v = @bytes", b"1\ta\xff\n"),
+    # Fields of fixed width.
+    ("SET sql_mode = ''", "INTO TABLE f FIELDS TERMINATED BY ''", "abc1234xyq\nab 12\n\nabc1234xyqmore\na\\nb  1x\n a\\"),
+    ("", "INTO TABLE f FIELDS TERMINATED BY '' ENCLOSED BY ''", "abc1234xyq\nab 12  xyq\n"),
+    ("", "INTO TABLE f FIELDS TERMINATED BY ''", "abc1234xyq\nab 12\n"),
+    ("", "INTO TABLE f FIELDS TERMINATED BY ''", "abc1234xyqmore\n"),
+    ("", "INTO TABLE f FIELDS TERMINATED BY ''", "abcwordxyq\n"),
+    ("", "IGNORE INTO TABLE f FIELDS TERMINATED BY ''", "abc1234xyqmore\nab\n"),
+    ("", "INTO TABLE f FIELDS TERMINATED BY '' (b, @x, a)", "1234abc\n"),
+    ("", "INTO TABLE f FIELDS TERMINATED BY '' (b, a) SET c = CONCAT(b, 'x'), d = 'd'", "   1abc\n2   de \n"),
+    ("", "INTO TABLE f FIELDS TERMINATED BY '' LINES TERMINATED BY '' (a, b)", "abc1234de\n5678ghi12"),
+    ("", "INTO TABLE f FIELDS TERMINATED BY '' ESCAPED BY '' LINES STARTING BY '>' TERMINATED BY ';' IGNORE 1 LINES (a, b)", "first;no start>a\\b 1;>c   2  ;"),
+    ("", "INTO TABLE w FIELDS TERMINATED BY ''", WIDE + "\n"),
+    ("", "INTO TABLE u CHARACTER SET utf8mb4 FIELDS TERMINATED BY ''", "üü1\n"),
+    ("", "INTO TABLE i FIELDS TERMINATED BY '' (id, g, c)", "7          9          ab\n8          10         cd\n"),
+    ("SET sql_mode = ''", "INTO TABLE i FIELDS TERMINATED BY '' (c, id)", "ab\ncd\n"),
+    ("", "INTO TABLE f FIELDS TERMINATED BY '' ENCLOSED BY '\"' (a)", "\"ab\"\nab\n"),
+    ("INSERT INTO i VALUES (7, DEFAULT, 'x', DEFAULT)", "REPLACE INTO TABLE i FIELDS TERMINATED BY '' (id, c)", "7          ab\n"),
 ]
+
 
 def connect(host, port):
     return pymysql.connect(host=host, port=port, user="root", autocommit=True, local_infile=True, charset="utf8mb4", ssl_disabled=True)
@@ -171,6 +199,33 @@ def test_outfile(files):
                 cursor.execute(statement)
             assert error.value.args[0] == code, (statement, error.value)
         assert not (directory / "two").exists()
+
+
+# What is written as fields of fixed width, into which lines.
+FIXED = [
+    ("SELECT * FROM w", WIDE + " " * 1016 + "\n" + " " * (len(WIDE) + 1016) + "\n"),
+    ("SELECT * FROM narrow", "1          2   \x033          4  \n"),
+    ("SELECT 'ab', 5, NULL, a FROM narrow", "ab      5 1          \n"),
+    ("SELECT 'a\\nb', x'00' FROM narrow", "a\\\nb         \\0\n"),
+    # A column of 16 MiB has no width.
+    ("SELECT 'ab', CAST('{}' AS JSON), NULL", "ab{}\\N\n"),
+]
+
+
+def write_fixed(connection, directory):
+    """Gives what the files hold."""
+    harness.run("DROP DATABASE IF EXISTS fixed", "CREATE DATABASE fixed", "USE fixed", *(table for table in SCHEMA if " w (" in table),
+                "CREATE TABLE narrow (a INT(4), b TINYINT(1), c BIT(12), d VARBINARY(3))", "INSERT INTO narrow VALUES (1, 2, x'0333', '4')", on=connection)
+    (directory / "wide").write_text(WIDE)
+    harness.run(f"LOAD DATA INFILE '{directory}/wide' INTO TABLE w FIELDS TERMINATED BY ''", "INSERT INTO w (a) VALUES (NULL)", on=connection)
+    for number, (query, _) in enumerate(FIXED):
+        harness.run(f"{query} INTO OUTFILE '{directory}/fixed{number}' FIELDS TERMINATED BY ''", on=connection)
+        yield (directory / f"fixed{number}").read_bytes().decode()
+
+
+def test_outfile_of_fixed_widths(files):
+    _, connection, directory = files
+    assert list(write_fixed(connection, directory)) == [lines for _, lines in FIXED]
 
 
 def test_load_file(files):

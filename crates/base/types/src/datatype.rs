@@ -147,6 +147,61 @@ impl DataType {
         DataType { nullable: false, ..self }
     }
 
+    /// The longest value in bytes, of numbers the display width: of a column or an expression, its characters of `max_bytes` at most.
+    pub fn display_bytes(&self, max_bytes: u8, is_expression: bool) -> u32 {
+        use TypeKind::*;
+        let t = self;
+        let fraction = |width: u32| if t.decimals > 0 { width + 1 + u32::from(t.decimals) } else { width };
+        let signed = |width: u32| if t.unsigned { width } else { width + 1 };
+        let text = |chars: u32| chars.saturating_mul(u32::from(max_bytes));
+        match t.kind {
+            Null => 0,
+            TinyInt | SmallInt | MediumInt | Int | BigInt if t.length > 0 => t.length,
+            TinyInt => signed(3),
+            SmallInt => signed(5),
+            MediumInt if t.unsigned => 8,
+            MediumInt => 9,
+            Int => signed(10),
+            BigInt => 20,
+            Decimal => signed(t.length + u32::from(t.decimals > 0)),
+            Float | Double if t.length > 0 => t.length,
+            Float => 12,
+            Double => 22,
+            Bit => t.length.max(1),
+            Year => 4,
+            Date => 10,
+            Time => fraction(10),
+            DateTime | Timestamp => fraction(19),
+            Char | VarChar | Enum | Set => text(t.length),
+            Binary | VarBinary => t.length,
+            TinyText => text(255),
+            Text => text(if t.length > 0 { t.length } else { 65_535 }),
+            MediumText if t.length > 0 && is_expression => {
+                text(t.length).saturating_mul(t.collation.charset().mbmaxlen())
+            }
+            MediumText => text(16_777_215),
+            TinyBlob => 255,
+            Blob => {
+                if t.length > 0 {
+                    t.length
+                } else {
+                    65_535
+                }
+            }
+            MediumBlob if t.length > 0 => t.length,
+            MediumBlob => 16_777_215,
+            // Whole characters of four bytes.
+            Json if is_expression => !3,
+            // The text of GROUP_CONCAT says what it may come to, as an expression in bytes that may be characters each.
+            LongText if t.length > 0 && is_expression => {
+                text(t.length).saturating_mul(t.collation.charset().mbmaxlen())
+            }
+            LongText if t.length > 0 => text(t.length),
+            LongBlob if t.length > 0 => t.length,
+            LongText | LongBlob | Json | Geometry => u32::MAX,
+        }
+    }
+
     /// Bits of an integer type; 64 for every other.
     const fn integer_bits(&self) -> u32 {
         match self.kind {

@@ -62,7 +62,7 @@ impl<'a> Column<'a> {
         let (collation, max_bytes) = self.charset(results);
         out.push(0x0c);
         out.extend_from_slice(&collation.to_le_bytes());
-        out.extend_from_slice(&self.length(max_bytes).to_le_bytes());
+        out.extend_from_slice(&self.display_bytes(max_bytes).to_le_bytes());
         out.push(match self.data_type.kind {
             // Columns of every size are BLOB; expressions say what they may come to.
             TypeKind::MediumText | TypeKind::MediumBlob if self.is_expression() => 250,
@@ -97,59 +97,9 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// Longest value in bytes (numbers: display width).
-    fn length(&self, max_bytes: u8) -> u32 {
-        use TypeKind::*;
-        let t = &self.data_type;
-        let fraction = |width: u32| if t.decimals > 0 { width + 1 + u32::from(t.decimals) } else { width };
-        let signed = |width: u32| if t.unsigned { width } else { width + 1 };
-        let text = |chars: u32| chars.saturating_mul(u32::from(max_bytes));
-        match t.kind {
-            Null => 0,
-            TinyInt | SmallInt | MediumInt | Int | BigInt if t.length > 0 => t.length,
-            TinyInt => signed(3),
-            SmallInt => signed(5),
-            MediumInt if t.unsigned => 8,
-            MediumInt => 9,
-            Int => signed(10),
-            BigInt => 20,
-            Decimal => signed(t.length + u32::from(t.decimals > 0)),
-            Float | Double if t.length > 0 => t.length,
-            Float => 12,
-            Double => 22,
-            Bit => t.length.max(1),
-            Year => 4,
-            Date => 10,
-            Time => fraction(10),
-            DateTime | Timestamp => fraction(19),
-            Char | VarChar | Enum | Set => text(t.length),
-            Binary | VarBinary => t.length,
-            TinyText => text(255),
-            Text => text(if t.length > 0 { t.length } else { 65_535 }),
-            MediumText if t.length > 0 && self.is_expression() => {
-                text(t.length).saturating_mul(t.collation.charset().mbmaxlen())
-            }
-            MediumText => text(16_777_215),
-            TinyBlob => 255,
-            Blob => {
-                if t.length > 0 {
-                    t.length
-                } else {
-                    65_535
-                }
-            }
-            MediumBlob if t.length > 0 => t.length,
-            MediumBlob => 16_777_215,
-            // Whole characters of four bytes.
-            Json if self.is_expression() => !3,
-            // The text of GROUP_CONCAT says what it may come to, as an expression in bytes that may be characters each.
-            LongText if t.length > 0 && self.is_expression() => {
-                text(t.length).saturating_mul(t.collation.charset().mbmaxlen())
-            }
-            LongText if t.length > 0 => text(t.length),
-            LongBlob if t.length > 0 => t.length,
-            LongText | LongBlob | Json | Geometry => u32::MAX,
-        }
+    /// See [`DataType::display_bytes`].
+    pub fn display_bytes(&self, max_bytes: u8) -> u32 {
+        self.data_type.display_bytes(max_bytes, self.is_expression())
     }
 
     fn decimals(&self) -> u8 {

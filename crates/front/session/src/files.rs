@@ -11,13 +11,13 @@ use crate::command::{Done, Session};
 use crate::define::text_of;
 use crate::needs::Action;
 use crate::run::{Planned, check_schemas};
-use crate::sink::gone;
+use crate::sink::{gone, wire_column};
 use crate::variables::{Globals, Val, VarId, id};
 use expr::LoadedFile;
 use plan::ColumnMeta;
 use plan::node::file::FileFormat;
 use protocol::{Capabilities, Connection, Output, ReadOutcome, RowFormat};
-use run::fields::write_field;
+use run::fields::{write_field, write_fixed};
 use run::{Outcome, RowSink};
 use sql::ast::{Into, Parsed, Statement};
 use std::io::{self, BufWriter, Read, Write};
@@ -254,6 +254,7 @@ impl Session {
             format,
             charset: charset.filter(|c| *c != Charset::Binary),
             types: Vec::new(),
+            widths: Vec::new(),
             rows: 0,
             line: Vec::new(),
         };
@@ -289,13 +290,35 @@ struct FileSink<'p> {
     /// Strings are converted to it.
     charset: Option<Charset>,
     types: Vec<DataType>,
+    /// Of fields without anything between them; empty for others.
+    widths: Vec<usize>,
     rows: u64,
     line: Vec<u8>,
 }
 
+/// Bytes that a column takes in a line of fixed widths: those that a client is told, of a table's integer no fewer than it may need.
+fn width(meta: &ColumnMeta) -> usize {
+    let column = wire_column(meta);
+    let t = &meta.data_type;
+    let max_bytes = if t.kind.is_text() { t.collation.charset().mbmaxlen() as u8 } else { 1 };
+    let needed = match t.kind.is_integer() && !meta.org_table.is_empty() {
+        true => DataType { length: 0, ..*t }.display_bytes(1, false),
+        false => 0,
+    };
+    column.display_bytes(max_bytes).max(needed) as usize
+}
+
 impl RowSink for FileSink<'_> {
     fn columns(&mut self, columns: &[ColumnMeta]) -> Result<()> {
+        // With longer columns values stand side by side as they are.
+        const WIDTH_MAX: usize = 1 << 24;
         self.types = columns.iter().map(|c| c.data_type).collect();
+        if self.format.as_ref().is_some_and(FileFormat::is_fixed) {
+            self.widths = columns.iter().map(width).collect();
+            if self.widths.iter().any(|width| *width >= WIDTH_MAX) {
+                self.widths.clear();
+            }
+        }
         Ok(())
     }
 
@@ -322,7 +345,11 @@ impl RowSink for FileSink<'_> {
                     let before = if i == 0 { &format.lines_starting } else { &format.fields_terminated };
                     self.line.extend_from_slice(before);
                     let string = !t.kind.is_numeric() || t.kind == TypeKind::Bit;
-                    write_field(format, (!value.is_null()).then_some(shown), string, &mut self.line);
+                    let shown = (!value.is_null()).then_some(&shown[..]);
+                    match self.widths.get(i) {
+                        Some(width) => write_fixed(format, shown, string, *width, &mut self.line),
+                        None => write_field(format, shown, string, &mut self.line),
+                    }
                 }
             }
         }

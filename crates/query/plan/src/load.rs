@@ -15,7 +15,7 @@ use types::codes::*;
 use types::collation::CollationId;
 use types::{DataType, Result, TypeKind, Value, err};
 
-/// The clauses as they are read. Errors 1083, 1235.
+/// The clauses as they are read. Error 1083.
 pub fn file_format(parsed: &ast::Parsed, clauses: &ast::FileFormat) -> Result<FileFormat> {
     let plain = FileFormat::default();
     let bytes = |text: Option<ast::Str>, other: Vec<u8>| text.map_or(other, |t| parsed.bytes(t).to_vec());
@@ -25,18 +25,20 @@ pub fn file_format(parsed: &ast::Parsed, clauses: &ast::FileFormat) -> Result<Fi
         Some([byte]) => Ok(Some(*byte)),
         Some(_) => Err(err!(ER_WRONG_FIELD_TERMINATORS)),
     };
-    let format = FileFormat {
+    Ok(FileFormat {
         fields_terminated: bytes(clauses.fields_terminated, plain.fields_terminated),
         enclosed: one(clauses.enclosed, plain.enclosed)?,
         optionally_enclosed: clauses.optionally_enclosed,
         escaped: one(clauses.escaped, plain.escaped)?,
         lines_starting: bytes(clauses.lines_starting, plain.lines_starting),
         lines_terminated: bytes(clauses.lines_terminated, plain.lines_terminated),
-    };
-    if format.fields_terminated.is_empty() && format.enclosed.is_none() {
-        return Err(unsupported("files with fields of fixed width"));
-    }
-    Ok(format)
+    })
+}
+
+/// Bytes that a column takes in a line of fixed widths: as its values are shown at most, of a long text those that it may have.
+fn width(t: &DataType) -> usize {
+    let max_bytes = if t.kind.is_blob() { 1 } else { t.collation.charset().mbmaxlen() as u8 };
+    t.display_bytes(max_bytes, false) as usize
 }
 
 fn target(table: &catalog::Table, column: usize) -> FieldTarget {
@@ -80,19 +82,28 @@ impl Planner<'_> {
             .write_through(table, None, Through::Insert)?
             .ok_or_else(|| err!(ER_NON_UPDATABLE_TABLE, name, "LOAD"))?;
         let check = source.check.clone();
+        let format = file_format(parsed, &load.format)?;
         let mut targets = Vec::with_capacity(load.targets.len());
+        let mut widths = Vec::new();
         for id in &load.targets {
             targets.push(match &parsed[*id] {
+                Ast::UserVar(_) if format.is_fixed() => return Err(err!(ER_LOAD_FROM_FIXED_SIZE_ROWS_TO_VAR)),
                 Ast::UserVar(name) => FieldTarget::Variable(parsed.name(*name).to_string()),
                 Ast::Column { column, .. } => {
                     let name = parsed.name(*column);
-                    target(&table, source.find(name).ok_or_else(|| unknown_column(name, "field list"))?)
+                    let column = source.find(name).ok_or_else(|| unknown_column(name, "field list"))?;
+                    widths.push(width(&table.columns[column].data_type));
+                    target(&table, column)
                 }
                 _ => unreachable!("the parser takes columns and variables only"),
             });
         }
         if targets.is_empty() {
             targets.extend(star.iter().map(|c| target(&table, *c)));
+            widths.extend(star.iter().map(|c| width(&table.columns[*c].data_type)));
+        }
+        if !format.is_fixed() {
+            widths.clear();
         }
         let named = source.named.expect("it is a table's");
         let listed: Vec<usize> = targets
@@ -134,8 +145,8 @@ impl Planner<'_> {
         let rules = self.rules(&table, Changes { delete: replace, ..Changes::INSERT }, check)?;
         // A file of the client's is not refused in the middle of its transfer.
         let ignore = load.duplicates == OnDuplicate::Ignore || (load.local && !replace);
-        let format = file_format(parsed, &load.format)?;
-        let source = FileSource { format, charset, data_type, ignore_lines: load.ignore_lines, targets, set };
+        let ignore_lines = load.ignore_lines;
+        let source = FileSource { format, charset, data_type, ignore_lines, targets, widths, set };
         Ok(Body::Insert(Box::new(Insert {
             table,
             view: None,

@@ -5,6 +5,7 @@
 //!             a field: ENCLOSED contents ENCLOSED, or contents as they are
 //!             contents: ESCAPED n is a newline, ESCAPED N alone is NULL, a doubled ENCLOSED is one
 //! ```
+//! A file of fixed widths has neither TERMINATED nor ENCLOSED: the fields of a line stand side by side.
 
 use plan::node::file::FileFormat;
 use std::io::{self, Read};
@@ -133,19 +134,49 @@ impl FieldReader {
                     continue;
                 };
                 null |= next == b'N';
-                out.push(match next {
-                    b'0' => 0,
-                    b'b' => 8,
-                    b'n' => b'\n',
-                    b'r' => b'\r',
-                    b't' => b'\t',
-                    b'Z' => 26,
-                    other => other,
-                });
+                out.push(unescaped(next));
             } else {
                 out.push(byte);
             }
         }
+    }
+
+    /// Reads a line of fixed widths into `out`, `width` bytes of it at most. True: it ended in them.
+    pub fn fixed_line(&mut self, width: usize, out: &mut Vec<u8>) -> io::Result<bool> {
+        out.clear();
+        let end = std::mem::take(&mut self.format.lines_terminated);
+        let ended = loop {
+            if out.len() == width {
+                break false;
+            }
+            if self.eat(&end)? {
+                break true;
+            }
+            let Some(byte) = self.next()? else { break true };
+            let escapes = Some(byte) == self.format.escaped;
+            out.push(match if escapes { self.next()? } else { None } {
+                Some(next) => unescaped(next),
+                None => byte,
+            });
+        };
+        self.format.lines_terminated = end;
+        Ok(ended)
+    }
+
+    /// Steps behind the end of a line. True: there was something before it.
+    pub fn rest_of_line(&mut self) -> io::Result<bool> {
+        let end = std::mem::take(&mut self.format.lines_terminated);
+        let mut more = false;
+        // Without a terminator the next line begins here.
+        while !end.is_empty() && !self.eat(&end)? {
+            let Some(byte) = self.next()? else { break };
+            more = true;
+            if Some(byte) == self.format.escaped {
+                self.next()?;
+            }
+        }
+        self.format.lines_terminated = end;
+        Ok(more)
     }
 
     /// Steps over the end of a field or line, or of the file.
@@ -161,6 +192,27 @@ impl FieldReader {
         self.format = format;
         Ok(end)
     }
+}
+
+/// What an escaped byte stands for.
+fn unescaped(byte: u8) -> u8 {
+    match byte {
+        b'0' => 0,
+        b'b' => 8,
+        b'n' => b'\n',
+        b'r' => b'\r',
+        b't' => b'\t',
+        b'Z' => 26,
+        other => other,
+    }
+}
+
+/// Writes one field of a line of fixed widths: NULL is empty.
+pub fn write_fixed(format: &FileFormat, value: Option<&[u8]>, string: bool, width: usize, out: &mut Vec<u8>) {
+    let value = value.unwrap_or_default();
+    let value = &value[..value.len().min(width)];
+    write_field(format, Some(value), string, out);
+    out.resize(out.len() + width - value.len(), b' ');
 }
 
 /// Writes one field, `None` for NULL; `string`: of a type that is enclosed where only strings are.

@@ -26,6 +26,80 @@ fn complain(e: SqlError, how: Strictness, run: &Run<'_>) -> Result<()> {
     Err(e)
 }
 
+/// The fields of a line, as they are read or cut out of it.
+enum Line<'s> {
+    Separated {
+        source: &'s FileSource,
+        end: FieldEnd,
+    },
+    /// The line stands in the caller's buffer.
+    Fixed {
+        widths: &'s [usize],
+        at: usize,
+        /// It has ended, within the widths.
+        is_whole: bool,
+    },
+}
+
+impl<'s> Line<'s> {
+    fn new(source: &'s FileSource, reader: &mut FieldReader, buffer: &mut Vec<u8>) -> Result<Line<'s>> {
+        if source.widths.is_empty() {
+            return Ok(Line::Separated { source, end: FieldEnd::Field });
+        }
+        let width = source.widths.iter().fold(0_usize, |sum, width| sum.saturating_add(*width));
+        let is_whole = reader.fixed_line(width, buffer).map_err(unreadable)?;
+        Ok(Line::Fixed { widths: &source.widths, at: 0, is_whole })
+    }
+
+    /// The next field; `None`: the line has ended before. Error 1300.
+    fn next<'b>(&mut self, reader: &mut FieldReader, buffer: &'b mut Vec<u8>) -> Result<Option<Value<'b>>> {
+        match self {
+            Line::Separated { end: FieldEnd::Line, .. } => Ok(None),
+            Line::Separated { source, end } => {
+                let null;
+                (null, *end) = reader.field(buffer).map_err(unreadable)?;
+                // In a set of single bytes the file is read on: what is none of its characters a column says.
+                let valid = source.charset.valid_up_to(buffer);
+                if valid < buffer.len() && !source.charset.is_single_byte() {
+                    return Err(err!(
+                        ER_INVALID_CHARACTER_STRING,
+                        source.charset.name(),
+                        String::from_utf8_lossy(&buffer[..valid])
+                    ));
+                }
+                Ok(Some(if null { Value::Null } else { Value::Bytes(buffer.as_slice().into()) }))
+            }
+            Line::Fixed { widths, at, .. } => {
+                let (width, rest) = widths.split_first().expect("there are as many widths as fields");
+                let field = &buffer[*at..];
+                let field = &field[..field.len().min(*width)];
+                (*widths, *at) = (rest, *at + field.len());
+                // Borders may cut characters: the column says so.
+                Ok((!field.is_empty()).then(|| Value::Bytes(field.into())))
+            }
+        }
+    }
+
+    fn is_fixed(&self) -> bool {
+        matches!(self, Line::Fixed { .. })
+    }
+
+    /// Steps behind the end of the line. True: there was more.
+    fn rest(&mut self, reader: &mut FieldReader, buffer: &mut Vec<u8>) -> Result<bool> {
+        match self {
+            Line::Separated { end, .. } => {
+                let more = *end == FieldEnd::Field;
+                while *end == FieldEnd::Field {
+                    *end = reader.field(buffer).map_err(unreadable)?.1;
+                }
+                Ok(more)
+            }
+            Line::Fixed { is_whole: true, .. } => Ok(false),
+            Line::Fixed { .. } => reader.rest_of_line().map_err(unreadable),
+        }
+    }
+}
+
 impl InsertStatement {
     pub(super) fn insert_file(
         &mut self,
@@ -69,27 +143,11 @@ impl InsertStatement {
                 None => absent(table, i, p, run)?.into_owned(),
             });
         }
-        let mut more = FieldEnd::Field;
+        let mut line = Line::new(source, reader, field)?;
         // NULL for columns that can not be, unless SET gives them something.
         let mut nulls = Vec::new();
         for target in &source.targets {
-            let value = match more {
-                FieldEnd::Line => None,
-                FieldEnd::Field => {
-                    let (null, end) = reader.field(field).map_err(unreadable)?;
-                    more = end;
-                    // In a set of single bytes the file is read on: what is none of its characters a column says.
-                    let valid = source.charset.valid_up_to(field);
-                    if valid < field.len() && !source.charset.is_single_byte() {
-                        return Err(err!(
-                            ER_INVALID_CHARACTER_STRING,
-                            source.charset.name(),
-                            String::from_utf8_lossy(&field[..valid])
-                        ));
-                    }
-                    Some(if null { Value::Null } else { Value::Bytes(field.as_slice().into()) })
-                }
-            };
+            let value = line.next(reader, field)?;
             match target {
                 FieldTarget::Variable(name) => {
                     let value = value.map_or(Value::Null, Value::into_owned);
@@ -107,18 +165,17 @@ impl InsertStatement {
                         // One that is NULL is seen as NULL.
                         nulls.push(*c);
                     }
-                    values[*c] = field_value(table, *c, value, source, p, run)?;
+                    values[*c] = match value {
+                        None if line.is_fixed() => missing_fixed(table, *c, source, p, run)?,
+                        value => field_value(table, *c, value, source, p, run)?,
+                    };
                 }
                 FieldTarget::Nowhere if value.is_none() => complain(err!(ER_WARN_TOO_FEW_RECORDS, p.row), p.how, run)?,
                 FieldTarget::Nowhere => {}
             }
         }
-        if more == FieldEnd::Field {
-            // More fields than columns.
+        if line.rest(reader, field)? {
             complain(err!(ER_WARN_TOO_MANY_RECORDS, p.row), p.how, run)?;
-            while more == FieldEnd::Field {
-                more = reader.field(field).map_err(unreadable)?.1;
-            }
         }
         for (c, value) in &source.set {
             nulls.retain(|n| n != c);
@@ -174,6 +231,26 @@ impl InsertStatement {
             }
         };
         if is_complete { self.write(table, p, run) } else { Ok(()) }
+    }
+}
+
+/// What a column gets whose field is missing in a line of fixed widths: its default, and where that is NULL, what stands for NULL.
+/// Error 1261.
+fn missing_fixed(
+    table: &Table,
+    at: usize,
+    source: &FileSource,
+    p: &mut Progress,
+    run: &Run<'_>,
+) -> Result<Value<'static>> {
+    let column = &table.columns[at];
+    if column.auto_increment || column.data_type.kind == TypeKind::Timestamp && !column.data_type.nullable {
+        return field_value(table, at, None, source, p, run);
+    }
+    complain(err!(ER_WARN_TOO_FEW_RECORDS, p.row), p.how, run)?;
+    match &column.default {
+        ColumnDefault::None | ColumnDefault::Value(Value::Null) => Ok(store::implicit_default(&column.data_type)),
+        _ => Ok(absent(table, at, p, run)?.into_owned()),
     }
 }
 

@@ -16,6 +16,13 @@ pub struct FileFormat {
     pub lines_terminated: Vec<u8>,
 }
 
+impl FileFormat {
+    /// Fields are told apart by their widths alone.
+    pub fn is_fixed(&self) -> bool {
+        self.fields_terminated.is_empty() && self.enclosed.is_none()
+    }
+}
+
 impl Default for FileFormat {
     fn default() -> FileFormat {
         FileFormat {
@@ -37,6 +44,8 @@ pub struct FileSource {
     pub data_type: DataType,
     pub ignore_lines: u64,
     pub targets: Vec<FieldTarget>,
+    /// How many bytes each of them takes in a file of fixed widths; empty for other files.
+    pub widths: Vec<usize>,
     pub set: Vec<(usize, Assigned)>,
 }
 
