@@ -18,7 +18,7 @@ use engine::{Begin, Decision, Isolation, Undecided};
 use expr::Stage as Doing;
 use inspect::Rows;
 use protocol::Output;
-use sql::ast::{Parsed, Statement, Xa, Xid};
+use sql::ast::{Parsed, ShowWhat, Statement, Xa, Xid};
 use types::codes::*;
 use types::{DataType, Result, SqlError, TypeKind, Value, err};
 
@@ -70,6 +70,20 @@ impl XaTransaction {
     }
 }
 
+/// Does it read no table?
+fn is_of_server(what: &ShowWhat) -> bool {
+    matches!(
+        what,
+        ShowWhat::Warnings { .. }
+            | ShowWhat::CountWarnings
+            | ShowWhat::Errors { .. }
+            | ShowWhat::CountErrors
+            | ShowWhat::Engine { .. }
+            | ShowWhat::BinaryLogStatus
+            | ShowWhat::ReplicaStatus { .. }
+    )
+}
+
 fn id_of(parsed: &Parsed, xid: Xid) -> XaId {
     let bqual = xid.bqual.map_or(&b""[..], |b| parsed.bytes(b));
     XaId { format: xid.format_id as u32, gtrid: parsed.bytes(xid.gtrid).to_vec(), bqual: bqual.to_vec() }
@@ -99,6 +113,17 @@ impl Session {
             | S::Execute { .. }
             | S::Deallocate(_)
             | S::Kill { .. } => true,
+            // They end no transaction and read no table; the statements of a procedure are asked one by one.
+            S::Call { .. }
+            | S::Signal(_)
+            | S::GetDiagnostics(_)
+            | S::Help(_)
+            | S::SetRole(_)
+            | S::UnlockTables
+            | S::LockInstance
+            | S::UnlockInstance
+            | S::PurgeLogs(_) => true,
+            S::Show(show) if is_of_server(&show.what) => true,
             S::Show(_) | S::Explain(_) | S::DescribeTable { .. } | S::LoadData(_) | S::Binlog(_) => is_active,
             S::Savepoint(_) | S::RollbackTo(_) | S::ReleaseSavepoint(_) => is_active,
             S::CreateTable(create) if create.temporary && is_active => return self.may_use_temporary(),

@@ -484,15 +484,22 @@ impl Parser<'_> {
     }
 
     fn xid(&mut self) -> R<Xid> {
-        let gtrid = self.text_or_bytes()?;
+        let gtrid = self.part_of_xid()?;
         let mut xid = Xid { gtrid, bqual: None, format_id: 1 };
         if self.eat_tok(Tok::Comma) {
-            xid.bqual = Some(self.text_or_bytes()?);
+            xid.bqual = Some(self.part_of_xid()?);
             if self.eat_tok(Tok::Comma) {
                 xid.format_id = self.integer()?;
             }
         }
         Ok(xid)
+    }
+
+    fn part_of_xid(&mut self) -> R<Str> {
+        /// XA's own bound.
+        const BYTES_MAX: usize = 64;
+        let part = self.text_or_bytes()?;
+        if part.len() > BYTES_MAX { Err(self.syntax()) } else { Ok(part) }
     }
 
     fn load(&mut self) -> R<Statement> {
