@@ -183,3 +183,77 @@ def test_connections_that_break_within_events(start, automatic, changes):
     assert bool(told) <= changes, told
     run("STOP REPLICA", on=here)
     breaking.listener.close()
+
+
+def test_waits_for_a_place_of_the_source(start):
+    source, replica = pair(start)
+    there, here, waits = connect(source), connect(replica), connect(replica)
+    run("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)", on=there)
+    follow(here, source)
+    file, end = rows(there, "SHOW BINARY LOG STATUS")[0][:2]
+    assert value(waits, f"SELECT SOURCE_POS_WAIT('{file}', {end}, 60)") >= 0
+    assert value(waits, f"SELECT SOURCE_POS_WAIT('{file}', {end})") == 0
+    assert value(waits, f"SELECT SOURCE_POS_WAIT('{file}', {end + 1}, 0.2)") == -1
+    assert value(waits, f"SELECT SOURCE_POS_WAIT('other.000001', {end}, 0.2)") is None
+    # One that waits is told when the place is reached, at the end of the applier, and of its own end.
+    answers = []
+    ask = lambda: answers.append(value(waits, f"SELECT SOURCE_POS_WAIT('{file}', {end + 1}, 100)"))
+    waiting = lambda: value(here, "SELECT COUNT(*) FROM information_schema.processlist "
+                                  "WHERE state = 'Waiting for the replica SQL thread to advance position'") == 1
+    for end_it in (lambda: run("INSERT INTO d.t VALUES (1)", on=there), lambda: run("STOP REPLICA SQL_THREAD", on=here)):
+        asking = threading.Thread(target=ask)
+        asking.start()
+        wait_until(waiting, SECONDS, "the wait is there")
+        end_it()
+        asking.join(SECONDS)
+        end = rows(there, "SHOW BINARY LOG STATUS")[0][1]
+    assert answers == [1, None]
+    run("START REPLICA", on=here)
+    killed = []
+    asking = threading.Thread(target=lambda: killed.append(code_of(waits, f"SELECT SOURCE_POS_WAIT('{file}', {end + 1}, 100)")))
+    asking.start()
+    wait_until(waiting, SECONDS, "the wait is there")
+    run(f"KILL QUERY {waits.thread_id()}", on=here)
+    asking.join(SECONDS)
+    assert killed == [1317]
+    run("CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT=1, SOURCE_USER='u' FOR CHANNEL 'second'", on=here)
+    assert code_of(waits, f"SELECT SOURCE_POS_WAIT('{file}', {end}, 1)") == 3079
+    assert value(waits, f"SELECT SOURCE_POS_WAIT('{file}', {end}, 1, '')") == 0
+    assert value(waits, f"SELECT SOURCE_POS_WAIT('{file}', {end}, 1, 'second')") is None
+
+
+def test_events_of_the_relay_log(start):
+    source, replica = pair(start, *GTIDS)
+    there, here = connect(source), connect(replica)
+    run("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)", on=there)
+    follow(here, source, "SOURCE_AUTO_POSITION=1")
+    catch_up(here, there)
+    newest = lambda: int(relay_files(replica)[-1].name[-6:])
+    before = newest()
+    run("FLUSH RELAY LOGS", "FLUSH RELAY LOGS FOR CHANNEL ''", on=here)
+    run("INSERT INTO d.t VALUES (1)", "INSERT INTO d.t VALUES (2)", on=there)
+    catch_up(here, there)
+    # Both have ended the file that was written, once, behind the first transaction or the second.
+    assert newest() == before + 1
+    run("STOP REPLICA SQL_THREAD", "FLUSH RELAY LOGS", on=here)
+    run("INSERT INTO d.t VALUES (3)", "INSERT INTO d.t VALUES (4)", on=there)
+    wait_until(lambda: status(here)["Read_Source_Log_Pos"] == rows(there, "SHOW BINARY LOG STATUS")[0][1], SECONDS, "it is fetched")
+    wait_until(lambda: newest() == before + 2, SECONDS, "another file begins")
+    fetched = []
+    for name in (path.name for path in relay_files(replica)):
+        shown = rows(here, f"SHOW RELAYLOG EVENTS IN '{name}'")
+        assert [row[2] for row in shown[:3]] == ["Format_desc", "Rotate", "Format_desc"]
+        assert all(row[0] == name for row in shown)
+        assert rows(here, f"SHOW RELAYLOG EVENTS IN '{name}' FROM {shown[1][1]} LIMIT 1, 2") == shown[2:4]
+        fetched += shown[3:]
+    theirs = rows(there, "SHOW BINLOG EVENTS")
+    assert len(fetched) >= 10
+    assert [row[2:] for row in fetched] == [row[2:] for row in theirs[-len(fetched):]]
+    assert rows(here, "SHOW RELAYLOG EVENTS LIMIT 1")[0][1:3] == (4, "Format_desc")
+    assert code_of(here, "SHOW RELAYLOG EVENTS IN 'nothing'") == 1220
+    assert code_of(here, "SHOW RELAYLOG EVENTS FOR CHANNEL 'nothing'") == 3074
+    run("START REPLICA", on=here)
+    catch_up(here, there)
+    same(here, there, "d.t")
+    # Replicas flush theirs, too.
+    assert [row[5] for row in rows(here, "SHOW BINLOG EVENTS") if "FLUSH" in row[5]] == ["FLUSH RELAY LOGS", "FLUSH RELAY LOGS FOR CHANNEL ''", "FLUSH RELAY LOGS"]

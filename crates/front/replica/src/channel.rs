@@ -4,7 +4,7 @@ use crate::client::Cutter;
 use crate::config::{Filters, Position, SourceConfig};
 use crate::errors::{self, Stopped};
 use crate::host::Host;
-use crate::relay::{Place, RelayLog};
+use crate::relay::{EachEvent, Place, RelayLog};
 use crate::schedule::Schedule;
 use crate::until::Until;
 use crate::workers::{Progress, Report, WorkerStatus};
@@ -127,6 +127,16 @@ pub struct Status {
     pub retries: u64,
     /// Of the present start of the applier, or the last one.
     pub workers: Vec<WorkerStatus>,
+}
+
+/// How a wait for the applier has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Awaited {
+    /// It does not run, or that is no place of its source.
+    NotRunning,
+    TimedOut,
+    /// It is there; how often it was seen to move meanwhile.
+    Reached(u64),
 }
 
 /// Which of the threads a statement means.
@@ -454,6 +464,55 @@ impl Channel {
         status
     }
 
+    /// SHOW RELAYLOG EVENTS: see [`RelayLog::each_event`].
+    pub fn relay_events(&self, file: Option<&str>, each: &mut EachEvent<'_>) -> binlog::Result<bool> {
+        let relay = self.relay.lock().clone();
+        relay.map_or(Ok(false), |relay| relay.each_event(file, each))
+    }
+
+    /// FLUSH RELAY LOGS: a file begins behind what comes next, unless a connection that is made before has begun one.
+    pub fn begin_relay_file(&self) {
+        let relay = self.relay.lock().clone();
+        if let Some(relay) = relay {
+            relay.ask_for_file();
+        }
+    }
+
+    /// Waits until all up to a place of the source is applied, while the applier runs. `None`: interrupted.
+    pub fn await_applied(
+        &self,
+        file: &str,
+        offset: u64,
+        time: Option<Duration>,
+        is_interrupted: impl Fn() -> bool,
+    ) -> Option<Awaited> {
+        let end = time.map(|time| Instant::now() + time);
+        let wanted = Position::new(file, offset);
+        let mut shared = self.shared.lock();
+        let (mut moves, mut seen) = (0, shared.status.applied.clone());
+        loop {
+            let status = &shared.status;
+            if status.sql == SqlState::Stopped || !wanted.may_be_of(&status.applied) {
+                return Some(Awaited::NotRunning);
+            }
+            if status.applied != seen {
+                moves += 1;
+                seen = status.applied.clone();
+            }
+            if !status.applied.file.is_empty() && !wanted.is_behind(&status.applied) {
+                return Some(Awaited::Reached(moves));
+            }
+            let left = end.map_or(STOP_STEP, |end| end.saturating_duration_since(Instant::now()));
+            if left.is_zero() {
+                return Some(Awaited::TimedOut);
+            }
+            if is_interrupted() {
+                return None;
+            }
+            self.moved.wait_timeout(&mut shared, left.min(STOP_STEP));
+        }
+    }
+
     /// What the threads ask and tell, from here on.
     pub(crate) fn relay(&self) -> Arc<RelayLog> {
         Arc::clone(self.relay.lock().as_ref().expect("opened before a thread starts"))
@@ -556,6 +615,8 @@ impl Channel {
         shared.interrupts.clear();
         shared.event_s = 0;
         shared.status.sql = SqlState::Stopped;
+        drop(shared);
+        self.moved.notify_all();
     }
 
     pub(crate) fn clock_is_behind(&self, seconds: i64) {
@@ -636,7 +697,12 @@ impl Channel {
         }
         shared.applied_number = number;
         shared.status.applied = at.clone();
-        shared.applied_place = Some(place);
+        // The coordinator may have gone on to another file meanwhile, and the one before is gone.
+        if shared.applied_place.is_none_or(|now| (now.number, now.offset) < (place.number, place.offset)) {
+            shared.applied_place = Some(place);
+        }
+        drop(shared);
+        self.moved.notify_all();
     }
 
     pub(crate) fn counts_transaction(&self) {

@@ -272,6 +272,18 @@ impl Position {
         (number.unwrap_or(0), self.offset)
     }
 
+    /// Is that the name of a file of the source that `other` is of?
+    pub fn may_be_of(&self, other: &Position) -> bool {
+        let split =
+            |file: &'_ str| file.rsplit_once('.').map(|(base, digits)| (base.to_string(), digits.parse::<u64>()));
+        match (split(&self.file), split(&other.file)) {
+            (Some((_, Err(_))) | None, _) => false,
+            (Some((base, _)), Some((others, _))) => base == others,
+            // Where it is, is not known yet.
+            (Some(_), None) => true,
+        }
+    }
+
     /// Of two places of one source.
     pub fn is_behind(&self, other: &Position) -> bool {
         self.place() > other.place()

@@ -440,8 +440,8 @@ impl Receiver<'_> {
             self.channel.received(self.boundary.take(), &self.received, &self.queued, &self.queueing);
             self.received = GtidSet::default();
         }
-        let is_great = self.relay.end().offset >= self.channel.host.relay_file_max();
-        if is_great && !self.groups.is_open() && !self.front.description.is_empty() {
+        let wants_file = self.relay.wants_file(self.channel.host.relay_file_max());
+        if wants_file && !self.groups.is_open() && !self.front.description.is_empty() {
             // The position in front is that of the next transaction.
             let stamp = event::Stamp { timestamp: 0, server_id: self.own_id };
             let body = event::rotate(&self.position.file, self.position.offset);

@@ -26,6 +26,8 @@ struct State {
     end: u64,
     /// Bytes of the files before it.
     before: u64,
+    /// Another one is to begin as soon as it can.
+    ends_soon: bool,
 }
 
 pub struct RelayLog {
@@ -43,6 +45,9 @@ pub struct Place {
     pub offset: u64,
 }
 
+/// Takes an event of a file: the file's name, where the event begins, its header and body. False: it wants no more.
+pub type EachEvent<'e> = dyn FnMut(&str, u64, &Header, &[u8]) -> bool + 'e;
+
 impl RelayLog {
     /// An empty one; what was there is dropped.
     pub fn create(
@@ -56,7 +61,7 @@ impl RelayLog {
         let found = files.found()?;
         files.list(Vec::new())?;
         files.remove(found.into_iter())?;
-        let state = State { files, file: None, number: 0, end: 0, before: 0 };
+        let state = State { files, file: None, number: 0, end: 0, before: 0, ends_soon: false };
         let stamp = Stamp { timestamp: 0, server_id };
         let relay = RelayLog {
             state: Mutex::new(Rank::Replication, state),
@@ -83,6 +88,7 @@ impl RelayLog {
         state.files.list(numbers)?;
         state.before += state.end;
         (state.file, state.number, state.end) = (Some(file), number, bytes.len() as u64);
+        state.ends_soon = false;
         drop(state);
         self.moved.notify_all();
         Ok(())
@@ -97,6 +103,41 @@ impl RelayLog {
         drop(state);
         self.moved.notify_all();
         Ok(())
+    }
+
+    /// Gives `each` the events of a file, by default the first one. False: there is no such file.
+    pub fn each_event(&self, file: Option<&str>, each: &mut EachEvent<'_>) -> Result<bool> {
+        let number = {
+            let state = self.state.lock();
+            let mut numbers = state.files.numbers().iter().copied();
+            match file {
+                Some(file) => numbers.find(|number| state.files.name(*number) == file),
+                None => numbers.next(),
+            }
+        };
+        let Some(number) = number else { return Ok(false) };
+        let name = self.name(number);
+        let mut cursor = Cursor::at(self, Place { number, offset: MAGIC.len() as u64 }, Checksum::Crc32)?;
+        let mut event = Vec::new();
+        loop {
+            let at = cursor.place().offset;
+            let Next::Event(header) = cursor.next(self, &mut event)? else { return Ok(true) };
+            let body = body_of(&event, cursor.checksum()).ok_or("an event is cut short")?;
+            if !each(&name, at, &header, body) {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// The file that is written is to be the last one no longer.
+    pub fn ask_for_file(&self) {
+        self.state.lock().ends_soon = true;
+    }
+
+    /// Is another file to begin, which one of so many bytes makes time?
+    pub fn wants_file(&self, bytes_max: u64) -> bool {
+        let state = self.state.lock();
+        state.ends_soon || state.end >= bytes_max
     }
 
     pub fn end(&self) -> Place {

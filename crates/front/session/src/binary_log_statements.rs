@@ -18,6 +18,10 @@ use types::gtid::GtidSet;
 use types::temporal::parse::parse_datetime;
 use types::{DataType, Result, SqlError, TypeKind, Value, err};
 
+/// Why error 1220 comes.
+const NO_LOG: &str = "Could not find target log";
+const WRONG_OFFSET: &str = "Wrong offset or I/O error";
+
 fn varchar(n: u32) -> DataType {
     DataType::string(TypeKind::VarChar, n, CollationId::UTF8MB4_0900_AI_CI)
 }
@@ -123,78 +127,72 @@ impl Session {
         position: Option<u64>,
         limit: Option<ShowLimit>,
     ) -> Result<Rows> {
-        let mut number = |id| match crate::evaluate::literal(parsed, id) {
-            Some((Value::Int(n), _)) => Ok(n as u64),
-            Some((Value::UInt(n), _)) => Ok(n),
-            _ => Err(err!(ER_NOT_SUPPORTED_YET, "LIMIT of SHOW BINLOG EVENTS that is no number")),
-        };
-        let (skip, take) = match limit {
-            Some(limit) => (limit.offset.map_or(Ok(0), &mut number)?, number(limit.count)?),
-            None => (0, u64::MAX),
-        };
-        let columns = [
-            ("Log_name", varchar(20)),
-            ("Pos", bigint()),
-            ("Event_type", varchar(20)),
-            ("Server_id", bigint()),
-            ("End_log_pos", bigint()),
-            ("Info", varchar(1024)),
-        ];
-        let Some(binlog) = self.server.binlog.clone() else { return Ok(Rows::new(&columns, Vec::new())) };
-        let failed = |what: String| err!(ER_ERROR_WHEN_EXECUTING_COMMAND, "SHOW BINLOG EVENTS", what);
+        let mut list = EventList::new(parsed, limit)?;
+        let Some(binlog) = self.server.binlog.clone() else { return Ok(list.rows()) };
+        let failed = |what: &str| err!(ER_ERROR_WHEN_EXECUTING_COMMAND, "SHOW BINLOG EVENTS", what);
         let now = self.binlog_now(&binlog)?;
         let number = match file {
-            Some(name) => binlog.number_of(name).map_err(|_| failed("Could not find target log".to_string()))?,
+            Some(name) => binlog.number_of(name).map_err(|_| failed(NO_LOG))?,
             None => *now.files.first().expect("there is a file in use"),
         };
-        let mut reader = Reader::open(&binlog, number).map_err(|e| failed(e.to_string()))?;
+        let mut reader = Reader::open(&binlog, number).map_err(|e| failed(&e.to_string()))?;
         // The first event that begins there or behind it.
         let from = position.unwrap_or(0);
-        let name = binlog.file_name(number);
-        let (mut rows, mut event, mut at) = (Vec::new(), Vec::new(), reader.offset());
-        let (mut left, mut skipped) = (take, 0);
+        list.name = binlog.file_name(number);
+        let (mut event, mut at) = (Vec::new(), reader.offset());
         let killed = self.is_killed();
-        while left > 0 {
+        while list.left > 0 {
             if killed() {
                 return Err(err!(ER_QUERY_INTERRUPTED));
             }
-            let read = reader.next(&mut event);
-            let Read::Event(header) = read.map_err(|_| failed("Wrong offset or I/O error".to_string()))? else {
-                break;
-            };
+            let Read::Event(header) = reader.next(&mut event).map_err(|_| failed(WRONG_OFFSET))? else { break };
             let end = reader.offset();
-            if at < from {
-                at = end;
-                continue;
-            }
-            let mut show = |at: u64, header: &Header, body: &[u8]| {
-                if skipped < skip {
-                    skipped += 1;
-                } else if left > 0 {
-                    left -= 1;
-                    rows.push(vec![
-                        text(&*name),
-                        Value::UInt(at),
-                        text(header.kind().map_or("Unknown", Kind::name)),
-                        Value::UInt(header.server_id.into()),
-                        Value::UInt(end),
-                        text(info(header, body)),
-                    ]);
-                }
-            };
-            let body = &event[HEADER_BYTES..event.len() - reader.checksum().bytes()];
-            show(at, &header, body);
-            if header.kind() == Some(Kind::TransactionPayload) {
-                let damaged = |_| failed("Wrong offset or I/O error".to_string());
-                let mut inner = Vec::new();
-                let mut expander = Expander::new(body).map_err(damaged)?;
-                while let Some(header) = expander.next(end as u32, &mut inner).map_err(damaged)? {
-                    show(end, &header, &inner[HEADER_BYTES..]);
-                }
+            if at >= from {
+                let body = &event[HEADER_BYTES..event.len() - reader.checksum().bytes()];
+                list.add(at, end, &header, body).map_err(|_| failed(WRONG_OFFSET))?;
             }
             at = end;
         }
-        Ok(Rows::new(&columns, rows))
+        Ok(list.rows())
+    }
+
+    /// SHOW RELAYLOG EVENTS. Errors 1220, 3074, 3079.
+    pub(crate) fn show_relay_events(&mut self, parsed: &Parsed, what: &ShowWhat) -> Result<Rows> {
+        let ShowWhat::BinlogEvents { file, position, limit, channel, .. } = what else {
+            unreachable!("the caller passes those alone")
+        };
+        let word = |word: &Option<_>| word.map(|w| String::from_utf8_lossy(parsed.bytes(w)).into_owned());
+        let mut list = EventList::new(parsed, *limit)?;
+        let channel = word(channel).map(|name| name.to_lowercase());
+        let channel = match self.server.channels.only(channel.as_deref())? {
+            Some(channel) => channel,
+            None => match channel {
+                Some(name) if !name.is_empty() => return Err(err!(ER_REPLICA_CHANNEL_DOES_NOT_EXIST, name)),
+                _ => return Ok(list.rows()),
+            },
+        };
+        let failed = |what: &str| err!(ER_ERROR_WHEN_EXECUTING_COMMAND, "SHOW RELAYLOG EVENTS", what);
+        let (from, killed) = (position.unwrap_or(0), self.is_killed());
+        let mut ended = Ok(());
+        let found = channel.relay_events(word(file).as_deref(), &mut |name, at, header, body| {
+            if list.name.is_empty() {
+                list.name = name.to_string();
+            }
+            ended = match killed() {
+                true => Err(err!(ER_QUERY_INTERRUPTED)),
+                // Where it ended at the source.
+                false if at >= from => {
+                    list.add(at, header.end_position.into(), header, body).map_err(|_| failed(WRONG_OFFSET))
+                }
+                false => Ok(()),
+            };
+            ended.is_ok() && list.left > 0
+        });
+        ended?;
+        match found.map_err(|_| failed(WRONG_OFFSET))? {
+            false if file.is_some() => Err(failed(NO_LOG)),
+            _ => Ok(list.rows()),
+        }
     }
 
     /// ALTER INSTANCE ROTATE BINLOG MASTER KEY. Errors 1227, 3805, 3807.
@@ -279,6 +277,70 @@ impl Session {
         binlog.reset(to, self.is_killed()).map_err(binlog_error)?;
         self.server.gtids.forget_committed();
         Ok(())
+    }
+}
+
+/// Rows of SHOW BINLOG EVENTS and SHOW RELAYLOG EVENTS.
+struct EventList {
+    name: String,
+    skip: u64,
+    left: u64,
+    rows: Vec<Vec<Value<'static>>>,
+}
+
+impl EventList {
+    fn new(parsed: &Parsed, limit: Option<ShowLimit>) -> Result<EventList> {
+        let mut number = |id| match crate::evaluate::literal(parsed, id) {
+            Some((Value::Int(n), _)) => Ok(n as u64),
+            Some((Value::UInt(n), _)) => Ok(n),
+            _ => Err(err!(ER_NOT_SUPPORTED_YET, "LIMIT of SHOW BINLOG EVENTS that is no number")),
+        };
+        let (skip, left) = match limit {
+            Some(limit) => (limit.offset.map_or(Ok(0), &mut number)?, number(limit.count)?),
+            None => (0, u64::MAX),
+        };
+        Ok(EventList { name: String::new(), skip, left, rows: Vec::new() })
+    }
+
+    /// The event, and those that are packed in it.
+    fn add(&mut self, at: u64, end: u64, header: &Header, body: &[u8]) -> binlog::Result<()> {
+        self.add_one(at, end, header, body);
+        if header.kind() == Some(Kind::TransactionPayload) {
+            let mut inner = Vec::new();
+            let mut expander = Expander::new(body)?;
+            while let Some(header) = expander.next(end as u32, &mut inner)? {
+                self.add_one(end, end, &header, &inner[HEADER_BYTES..]);
+            }
+        }
+        Ok(())
+    }
+
+    fn add_one(&mut self, at: u64, end: u64, header: &Header, body: &[u8]) {
+        if self.skip > 0 {
+            self.skip -= 1;
+        } else if self.left > 0 {
+            self.left -= 1;
+            self.rows.push(vec![
+                text(&*self.name),
+                Value::UInt(at),
+                text(header.kind().map_or("Unknown", Kind::name)),
+                Value::UInt(header.server_id.into()),
+                Value::UInt(end),
+                text(info(header, body)),
+            ]);
+        }
+    }
+
+    fn rows(self) -> Rows {
+        let columns = [
+            ("Log_name", varchar(20)),
+            ("Pos", bigint()),
+            ("Event_type", varchar(20)),
+            ("Server_id", bigint()),
+            ("End_log_pos", bigint()),
+            ("Info", varchar(1024)),
+        ];
+        Rows::new(&columns, self.rows)
     }
 }
 

@@ -6,8 +6,7 @@ use crate::logs::Log;
 use crate::needs::Action;
 use sql::ast::{Flush, FlushTables, FlushWhat, Parsed};
 use std::sync::atomic::Ordering;
-use types::codes::*;
-use types::{Result, err};
+use types::Result;
 
 impl Session {
     /// FLUSH: what there is to flush is flushed, the rest is refused.
@@ -25,11 +24,10 @@ impl Session {
                     self.server.accounts.reset_usage();
                 }
                 FlushWhat::OptimizerCosts => {}
-                FlushWhat::RelayLogs(Some(channel)) => {
-                    return Err(err!(ER_REPLICA_CHANNEL_DOES_NOT_EXIST, text_of(parsed, *channel)));
+                FlushWhat::RelayLogs(channel) => {
+                    let channel = channel.map(|name| text_of(parsed, name).to_lowercase());
+                    self.server.channels.begin_relay_files(channel.as_deref())?;
                 }
-                // Nothing is received from a source.
-                FlushWhat::RelayLogs(None) => {}
                 FlushWhat::UserResources => self.server.accounts.reset_usage(),
                 FlushWhat::Tables { tables, mode } => {
                     observe::increment(observe::Counter::FlushCommands);
@@ -66,8 +64,19 @@ impl Session {
 
 /// Is a FLUSH of this for replicas too?
 fn replicates(what: &FlushWhat) -> bool {
-    use FlushWhat::{OptimizerCosts, Privileges, Status, Tables, UserResources};
-    matches!(what, OptimizerCosts | Privileges | Status | UserResources | Tables { mode: FlushTables::Close, .. })
+    match what {
+        FlushWhat::Logs | FlushWhat::BinaryLogs => false,
+        FlushWhat::Tables { mode, .. } => matches!(mode, FlushTables::Close),
+        FlushWhat::EngineLogs
+        | FlushWhat::ErrorLogs
+        | FlushWhat::GeneralLogs
+        | FlushWhat::OptimizerCosts
+        | FlushWhat::Privileges
+        | FlushWhat::RelayLogs(_)
+        | FlushWhat::SlowLogs
+        | FlushWhat::Status
+        | FlushWhat::UserResources => true,
+    }
 }
 
 fn flushes(what: &FlushWhat) -> Action {

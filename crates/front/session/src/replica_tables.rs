@@ -1,9 +1,11 @@
 //! `performance_schema.replication_*`: what is told of the channels, in rows whose columns `inspect` knows.
 
-use crate::replicas::Channels;
+use crate::Server;
+use crate::clone::SERVER_UUID;
 use inspect::{Replication, Row};
 use replica::channel::{IoState, LastError, SqlState};
 use replica::{Filters, Progress, Status, WorkerStatus};
+use types::json::{Json, Object};
 use types::{Date, DateTime, Value};
 
 fn text(s: impl AsRef<str>) -> Value<'static> {
@@ -45,8 +47,8 @@ fn transaction(p: &Progress) -> [Value<'static>; 3] {
 }
 
 /// All rows of a table.
-pub(crate) fn rows(channels: &Channels, table: Replication) -> Vec<Row> {
-    let all: Vec<Status> = channels.all().iter().map(|channel| channel.status()).collect();
+pub(crate) fn rows(server: &Server, table: Replication) -> Vec<Row> {
+    let all: Vec<Status> = server.channels.all().iter().map(|channel| channel.status()).collect();
     match table {
         Replication::ConnectionConfiguration => all.iter().map(connection_configuration).collect(),
         Replication::ConnectionStatus => all.iter().map(connection_status).collect(),
@@ -55,8 +57,53 @@ pub(crate) fn rows(channels: &Channels, table: Replication) -> Vec<Row> {
         Replication::ByCoordinator => all.iter().filter(|s| !s.workers.is_empty()).map(by_coordinator).collect(),
         Replication::ByWorker => all.iter().flat_map(by_worker).collect(),
         Replication::Filters => all.iter().flat_map(filters).collect(),
-        Replication::GlobalFilters => global_filters(&channels.filters()),
+        Replication::GlobalFilters => global_filters(&server.channels.filters()),
+        Replication::LogStatus => vec![log_status(server, &all)],
     }
+}
+
+fn object(members: Vec<(&str, Json)>) -> Json {
+    Json::Object(Object::from_members(members.into_iter().map(|(name, value)| (name.to_string(), value)).collect()))
+}
+
+/// Where the logs end. The binary log has the commits below the LSN, and no others.
+fn log_status(server: &Server, channels: &[Status]) -> Row {
+    let now = server.binlog.as_ref().map(|binlog| {
+        // Whoever is interrupted in the wait sees what there was before.
+        let now = binlog.catch_up(sync::blocking::is_interrupted).unwrap_or_else(|_| binlog.published());
+        (binlog.file_name(now.file), now)
+    });
+    let counters = server.engine.status().counters;
+    let counter = |name: &str| counters.iter().find(|(n, _)| *n == name).map_or(0, |(_, value)| *value);
+    let lsn = match &now {
+        Some((_, now)) => now.position,
+        None => counter("Innodb_redo_log_flushed_to_disk_lsn"),
+    };
+    let checkpoint = counter("Innodb_redo_log_checkpoint_lsn").min(lsn);
+    let (file, offset, executed) = match now {
+        Some((file, now)) => (file, now.offset, now.executed.to_string()),
+        None => (String::new(), 0, String::new()),
+    };
+    let local = vec![
+        ("gtid_executed", Json::String(executed)),
+        ("binary_log_file", Json::String(file)),
+        ("binary_log_position", Json::UInt(offset)),
+    ];
+    let channel = |status: &Status| {
+        object(vec![
+            ("channel_name", Json::String(status.channel.clone())),
+            ("relay_log_file", Json::String(status.relay_file.clone())),
+            ("relay_log_position", Json::UInt(status.relay_offset)),
+        ])
+    };
+    let channels = Json::Array(channels.iter().map(channel).collect());
+    let innodb = object(vec![("LSN", Json::UInt(lsn)), ("LSN_checkpoint", Json::UInt(checkpoint))]);
+    vec![
+        text(server.globals.load().text(SERVER_UUID)),
+        Value::from_json(&object(local)),
+        Value::from_json(&object(vec![("channels", channels)])),
+        Value::from_json(&object(vec![("InnoDB", innodb)])),
+    ]
 }
 
 fn connection_configuration(status: &Status) -> Row {

@@ -421,7 +421,7 @@ fn watch_deadlines(server: &Weak<Server>) {
 
 impl inspect::Source for Server {
     fn replication(&self, table: inspect::Replication) -> Vec<inspect::Row> {
-        crate::replica_tables::rows(&self.channels, table)
+        crate::replica_tables::rows(self, table)
     }
 
     fn logged(&self, slow: bool) -> Result<Vec<inspect::Row>> {

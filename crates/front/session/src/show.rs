@@ -200,10 +200,7 @@ impl Session {
             | ShowWhat::Replicas
             | ShowWhat::BinlogEvents { relay: false, .. }) => self.show_binlog(parsed, what)?,
             ShowWhat::ReplicaStatus { channel, old } => self.show_replica_status(parsed, *channel, *old)?,
-            ShowWhat::BinlogEvents { channel: Some(channel), .. } => {
-                return Err(err!(ER_REPLICA_CHANNEL_DOES_NOT_EXIST, String::from_utf8_lossy(parsed.bytes(*channel))));
-            }
-            ShowWhat::BinlogEvents { .. } => show::empty(show::BINLOG_EVENTS),
+            what @ ShowWhat::BinlogEvents { .. } => self.show_relay_events(parsed, what)?,
             // `profiling` is OFF, and can not be switched on.
             ShowWhat::Profiles => {
                 self.warn_profile("SHOW PROFILES");

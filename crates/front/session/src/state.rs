@@ -11,7 +11,7 @@ use crate::time_zone::TimeZone;
 use crate::variables::{Globals, Scope, SessionVariables, VARIABLES, Val, VarId, id};
 use catalog::VirtualContext;
 use engine::Transaction;
-use expr::{LoadedFile, Stage};
+use expr::{LoadedFile, SourcePlace, SourceWait, Stage};
 use run::Env;
 use run::context::{Around, Conditions, Figures};
 use run::program::Condition;
@@ -479,6 +479,13 @@ impl expr::Env for State {
 
     fn wait_for_gtids(&self, set: &types::gtid::GtidSet, time: Option<std::time::Duration>) -> Result<bool> {
         gtid::wait_for(self, set, time)
+    }
+
+    fn wait_for_source(&self, place: &SourcePlace<'_>, time: Option<std::time::Duration>) -> Result<SourceWait> {
+        let before = self.stage(Stage::SourcePosition);
+        let wait = self.server.channels.wait_for(place, time);
+        self.stage(before);
+        wait
     }
 
     fn load_file(&self, name: &str, size_max: u64) -> Result<LoadedFile> {

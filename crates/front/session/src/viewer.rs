@@ -35,6 +35,7 @@ pub(crate) fn viewer_of(server: &Server, access: &Access, user: &str, temporary:
             has.names().collect::<Vec<_>>().join(",").to_ascii_lowercase()
         }),
         sees_failed_logins: access.global().has(Privileges::PROCESS) || access.has_dynamic("CONNECTION_ADMIN"),
+        makes_copies: access.has_dynamic("BACKUP_ADMIN"),
         visible: Box::new(move |schema, table| match table {
             "" => accounts.lists_schema(schema),
             // A plugin's, as in MySQL on no list.

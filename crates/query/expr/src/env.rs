@@ -57,6 +57,10 @@ pub trait Env {
     fn may_wait_for_gtids(&self) -> Result<()>;
     /// WAIT_FOR_EXECUTED_GTID_SET: until all of the set is executed, or for `time`; false: it is not. Errors 1317, 3173.
     fn wait_for_gtids(&self, set: &GtidSet, time: Option<Duration>) -> Result<bool>;
+    /// SOURCE_POS_WAIT: until a channel's applier has come to a place of its source, or for a time. Errors 1317, 3079.
+    fn wait_for_source(&self, _place: &SourcePlace<'_>, _time: Option<Duration>) -> Result<SourceWait> {
+        Ok(SourceWait::NotRunning)
+    }
     /// LOAD_FILE() of a file of at most so many bytes. Error 1085.
     fn load_file(&self, _name: &str, _size_max: u64) -> Result<LoadedFile> {
         Ok(LoadedFile::Refused)
@@ -112,10 +116,12 @@ pub enum Stage {
     AllSent,
     /// A login after too many failures.
     ConnectionControl,
+    /// SOURCE_POS_WAIT()
+    SourcePosition,
 }
 
 impl Stage {
-    pub const ALL: [Stage; 13] = [
+    pub const ALL: [Stage; 14] = [
         Stage::Starting,
         Stage::Init,
         Stage::Executing,
@@ -129,6 +135,7 @@ impl Stage {
         Stage::SendingEvents,
         Stage::AllSent,
         Stage::ConnectionControl,
+        Stage::SourcePosition,
     ];
 
     pub fn name(self) -> &'static str {
@@ -146,8 +153,26 @@ impl Stage {
             Stage::SendingEvents => "Sending binlog event to replica",
             Stage::AllSent => "Source has sent all binlog to replica; waiting for more updates",
             Stage::ConnectionControl => "Waiting in connection_control plugin",
+            Stage::SourcePosition => "Waiting for the replica SQL thread to advance position",
         }
     }
+}
+
+/// A place in a source's binary log, for the applier of a channel; `None`: of the only one.
+pub struct SourcePlace<'a> {
+    pub channel: Option<&'a str>,
+    pub file: &'a str,
+    pub offset: u64,
+}
+
+/// How a wait for an applier has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SourceWait {
+    /// It does not run, or that is no place of its source.
+    NotRunning,
+    TimedOut,
+    /// It is there, and has moved so often meanwhile.
+    Reached(u64),
 }
 
 /// What LOAD_FILE() finds.

@@ -127,6 +127,8 @@ pub enum Replication {
     ByWorker,
     Filters,
     GlobalFilters,
+    /// Where the logs end, relay logs among them.
+    LogStatus,
 }
 
 /// Numbers of one source, under one tag or none, that are executed: the first and the last one.
@@ -217,6 +219,8 @@ pub struct Viewer {
     pub sees_all_processes: bool,
     /// Whose logins failed is for those who may do something about it.
     pub sees_failed_logins: bool,
+    /// BACKUP_ADMIN
+    pub makes_copies: bool,
     /// May the session know that this table (or, with an empty table name, schema) exists?
     pub visible: Visible,
     /// Has the session SHOW VIEW on this view?

@@ -5,8 +5,9 @@ use crate::columns::Compute::All;
 use crate::columns::{Compute, PERFORMANCE_SCHEMA};
 use crate::{CloneStage, Context, Replication, Row, locks, maybe, text, threads, uint, word};
 use catalog::Schema;
+use types::codes::*;
 use types::collation::CollationId;
-use types::{DateTime, Result, Value};
+use types::{DateTime, Result, Value, err};
 
 /// Rows by table; the others are of what the server does not have.
 const COMPUTED: &[(&str, Compute)] = &[
@@ -20,6 +21,7 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("host_cache", All(crate::hosts::host_cache)),
     ("keyring_component_status", All(keyring_component_status)),
     ("keyring_keys", All(keyring_keys)),
+    ("log_status", All(log_status)),
     ("metadata_locks", All(metadata_locks)),
     ("persisted_variables", All(persisted_variables)),
     ("processlist", All(threads::processlist)),
@@ -46,6 +48,14 @@ pub(crate) fn schema() -> Schema {
 fn replication(cx: &Context, table: Replication, out: &mut Vec<Row>) -> Result<()> {
     out.extend(cx.source.replication(table));
     Ok(())
+}
+
+/// Error 1227 for whoever makes no copies of the server.
+fn log_status(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    if !cx.viewer.makes_copies {
+        return Err(err!(ER_SPECIFIC_ACCESS_DENIED, "BACKUP_ADMIN"));
+    }
+    replication(cx, Replication::LogStatus, out)
 }
 
 /// Threads are known by their connection's id.

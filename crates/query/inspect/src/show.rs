@@ -328,8 +328,6 @@ pub fn engine_rows(rows: Vec<Row>) -> Rows {
     Rows::new(&[("Type", varchar(10)), ("Name", varchar(512)), ("Status", varchar(10))], rows)
 }
 
-pub const BINLOG_EVENTS: &[&str] = &["Log_name", "Pos", "Event_type", "Server_id", "End_log_pos", "Info"];
-
 const REPLICA_STATUS: &[&str] = &[
     "Replica_IO_State",
     "Source_Host",

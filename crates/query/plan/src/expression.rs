@@ -22,6 +22,8 @@ const VALUES_DEPRECATED: &str = "'VALUES function' is deprecated and will be rem
 
 const JSON_MERGE_DEPRECATED: &str = "'JSON_MERGE' is deprecated and will be removed in a future release. Please use \
      JSON_MERGE_PRESERVE/JSON_MERGE_PATCH instead";
+const MASTER_POS_WAIT_DEPRECATED: &str = "'MASTER_POS_WAIT' is deprecated and will be removed in a future release. \
+     Please use SOURCE_POS_WAIT instead";
 const FOUND_ROWS_DEPRECATED: &str =
     "FOUND_ROWS() is deprecated and will be removed in a future release. Consider using COUNT(*) instead.";
 
@@ -425,6 +427,9 @@ impl Planner<'_> {
         }
         if text.eq_ignore_ascii_case("found_rows") {
             self.warnings.notes.push((ER_WARN_DEPRECATED_SYNTAX, FOUND_ROWS_DEPRECATED));
+        }
+        if text.eq_ignore_ascii_case("master_pos_wait") {
+            self.warnings.notes.push((ER_WARN_DEPRECATED_SYNTAX, MASTER_POS_WAIT_DEPRECATED));
         }
         if text.eq_ignore_ascii_case("json_merge") {
             self.warnings.notes.push((ER_WARN_DEPRECATED_SYNTAX, JSON_MERGE_DEPRECATED));

@@ -491,6 +491,7 @@ error_table! {
     ER_VARIABLE_NOT_SETTABLE_IN_SF_OR_TRIGGER = 1765, "HY000", "The system variable %.200s cannot be set in stored functions or triggers.";
     ER_VARIABLE_NOT_SETTABLE_IN_TRANSACTION = 1766, "HY000", "The system variable %.200s cannot be set when there is an ongoing transaction.";
     ER_MALFORMED_GTID_SET_SPECIFICATION = 1772, "HY000", "Malformed GTID set specification '%.200s'.";
+    ER_MALFORMED_GTID_SET_ENCODING = 1773, "HY000", "Malformed GTID set encoding.";
     ER_MALFORMED_GTID_SPECIFICATION = 1774, "HY000", "Malformed GTID specification '%.200s'.";
     ER_BAD_REPLICA_AUTO_POSITION = 1776, "HY000", "Parameters SOURCE_LOG_FILE, SOURCE_LOG_POS, RELAY_LOG_FILE and RELAY_LOG_POS cannot be set when SOURCE_AUTO_POSITION is active.";
     ER_AUTO_POSITION_REQUIRES_GTID_MODE_NOT_OFF = 1777, "HY000", "CHANGE REPLICATION SOURCE TO SOURCE_AUTO_POSITION = 1 cannot be executed because @@GLOBAL.GTID_MODE = OFF.";
@@ -583,6 +584,7 @@ error_table! {
     ER_NET_OK_PACKET_TOO_LARGE = 3068, "08S01", "OK packet too large";
     ER_REPLICA_CHANNEL_DOES_NOT_EXIST = 3074, "HY000", "Replica channel '%-.192s' does not exist.";
     ER_REPLICA_CHANNEL_NAME_INVALID_OR_TOO_LONG = 3076, "HY000", "Couldn't create channel: Channel name is either invalid or too long.";
+    ER_REPLICA_MULTIPLE_CHANNELS_CMD = 3079, "HY000", "Multiple channels exist on the replica. Please provide channel name as an argument.";
     ER_REPLICA_CHANNEL_MUST_STOP = 3081, "HY000", "This operation cannot be performed with running replication threads; run STOP REPLICA FOR CHANNEL '%s' first";
     ER_REPLICA_CHANNEL_WAS_RUNNING = 3083, "HY000", "Replication thread(s) for channel '%s' are already runnning.";
     ER_REPLICA_CHANNEL_WAS_NOT_RUNNING = 3084, "HY000", "Replication thread(s) for channel '%s' are already stopped.";

@@ -1,6 +1,8 @@
-//! Functions of GTID sets: GTID_SUBSET, GTID_SUBTRACT, WAIT_FOR_EXECUTED_GTID_SET; and the receipt of a GTID.
+//! Functions of GTID sets: GTID_SUBSET, GTID_SUBTRACT, WAIT_FOR_EXECUTED_GTID_SET; the wait for a place of a source, SOURCE_POS_WAIT;
+//! and the receipt of a GTID.
 
 use super::{Args, Function, Rule, f, volatile};
+use crate::{SourcePlace, SourceWait};
 use std::time::Duration;
 use types::codes::*;
 use types::gtid::{Gtid, GtidSet};
@@ -23,6 +25,8 @@ pub static FUNCTIONS: &[Function] = &[
         left.subtract(&right);
         Ok(Value::Bytes(left.to_string().into_bytes().into()))
     }),
+    volatile(f("source_pos_wait", 2, 4, Rule::Int(21), wait_for_place)),
+    volatile(f("master_pos_wait", 2, 4, Rule::Int(21), wait_for_place)),
     volatile(f("clearway_receipt", 1, 1, Rule::Text(RECEIPT_LENGTH), receipt)),
     volatile(f("wait_for_executed_gtid_set", 1, 2, Rule::Int(21), wait_for)),
 ];
@@ -32,13 +36,40 @@ pub static FUNCTIONS: &[Function] = &[
 fn wait_for<'a>(a: Args<'a>) -> Result<Value<'a>> {
     a.run.session().may_wait_for_gtids()?;
     let Some(set) = set(&a, 0)? else { return Err(malformed("NULL")) };
-    let seconds = if a.len() > 1 { a.double(1)?.unwrap_or(0.0) } else { 0.0 };
-    if seconds < 0.0 {
-        return Err(err!(ER_WRONG_ARGUMENTS, "WAIT_FOR_EXECUTED_GTID_SET."));
-    }
-    let time = (seconds > 0.0).then(|| Duration::from_secs_f64(seconds.min(SECONDS_MAX)));
+    let time = time(&a, 1, "WAIT_FOR_EXECUTED_GTID_SET")?;
     let done = a.run.session().wait_for_gtids(&set, time)?;
     Ok(Value::Int((!done).into()))
+}
+
+/// How long a function may wait by one of its arguments; `None`: for ever, which 0 and NULL say. Error 1210.
+fn time(a: &Args<'_>, at: usize, function: &str) -> Result<Option<Duration>> {
+    let seconds = if a.len() > at { a.double(at)?.unwrap_or(0.0) } else { 0.0 };
+    if seconds < 0.0 {
+        return Err(err!(ER_WRONG_ARGUMENTS, format!("{function}.")));
+    }
+    Ok((seconds > 0.0).then(|| Duration::from_secs_f64(seconds.min(SECONDS_MAX))))
+}
+
+/// How often the applier has moved until it was there; -1: not within the seconds that the third argument allows; NULL: it does not run.
+/// Errors 1210, 3079.
+fn wait_for_place<'a>(a: Args<'a>) -> Result<Value<'a>> {
+    let Some(file) = a.text(0)? else { return Ok(Value::Null) };
+    let offset = a.int(1)?.unwrap_or(0);
+    let time = time(&a, 2, "SOURCE_POS_WAIT")?;
+    let channel = if a.len() > 3 { Some(a.text(3)?) } else { None };
+    let channel = match &channel {
+        Some(None) => return Ok(Value::Null),
+        Some(Some(name)) => Some(String::from_utf8_lossy(name)),
+        None => None,
+    };
+    let Ok(offset) = u64::try_from(offset) else { return Ok(Value::Null) };
+    let file = String::from_utf8_lossy(&file);
+    let place = SourcePlace { channel: channel.as_deref(), file: &file, offset };
+    Ok(match a.run.session().wait_for_source(&place, time)? {
+        SourceWait::NotRunning => Value::Null,
+        SourceWait::TimedOut => Value::Int(-1),
+        SourceWait::Reached(moves) => Value::Int(moves as i64),
+    })
 }
 
 /// The durability receipt of a GTID; NULL: it is not executed. Error 1774.

@@ -46,6 +46,7 @@ pub fn arguments_of(function: &str) -> Arguments {
         "bin_to_uuid" | "get_lock" | "left" | "mid" | "repeat" | "right" | "sha2" | "substr" | "substring"
         | "uuid_to_bin" => "SI",
         "insert" => "SIIS",
+        "master_pos_wait" | "source_pos_wait" => "SIFS",
         "lpad" | "rpad" => "SIS",
         "locate" | "regexp_instr" | "regexp_substr" | "substring_index" => "SSI",
         "regexp_replace" => "SSSI",
