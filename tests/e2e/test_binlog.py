@@ -339,7 +339,10 @@ def test_after_kill_9_the_files_hold_what_the_tables_hold(start):
     assert "panicked" not in server.log_text()
 
 
-def test_a_mariadb_replica_follows_a_source_that_is_killed(start):
+@pytest.mark.parametrize("begins", ["MASTER_LOG_FILE='binlog.000001', MASTER_LOG_POS=4, MASTER_USE_GTID=no", "MASTER_USE_GTID=slave_pos"],
+                         ids=["by position", "asking for MariaDB's GTIDs"])
+def test_a_mariadb_replica_follows_a_source_that_is_killed(start, begins):
+    """One that wants MariaDB's GTIDs is told that there are none (1193), as by MySQL, and goes by file and position."""
     if not shutil.which("mariadbd"):
         pytest.skip("MariaDB's server is not installed")
     server = start("--log-bin", "--max-binlog-size=5M", "--mysql-native-password=ON", "--collation-server=utf8mb4_general_ci")
@@ -354,10 +357,14 @@ def test_a_mariadb_replica_follows_a_source_that_is_killed(start):
         replica.start()
         follower = replica.connect()
         run(f"CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT={server.port}, MASTER_USER='replica', MASTER_PASSWORD='secret', "
-            "MASTER_LOG_FILE='binlog.000001', MASTER_LOG_POS=4, MASTER_CONNECT_RETRY=1, MASTER_USE_GTID=no, MASTER_SSL=0",
+            f"{begins}, MASTER_CONNECT_RETRY=1, MASTER_SSL=0",
             "START SLAVE", on=follower)
         for number in range(3):
             load_and_kill(server, 1.5, 7 + number)
+            if number == 1:
+                replica.stop()
+                replica.start()
+                follower = replica.connect()
             server.start()
             run(f"CREATE TABLE d.made_{number} (a INT)", f"INSERT INTO d.made_{number} VALUES ({number})", on=connect(server))
         file, position = rows(server.connect(), "SHOW BINARY LOG STATUS")[0][:2]
@@ -609,6 +616,53 @@ def test_damage_and_what_is_gone_are_told(start):
     newest.write_bytes(newest.read_bytes()[:130])
     with pytest.raises(AssertionError, match="binlog.000003' at position 127: an event is cut short"):
         server.start()
+
+
+def test_dumps_go_by_numbers_where_there_are_some(start):
+    """A replica that names what it has would get transactions without a number again and again. MySQL 9.7 has these words."""
+    server = start("--gtid-mode=ON", "--enforce-gtid-consistency=ON")
+    connection = server.connect()
+    newest = lambda: rows(connection, "SHOW BINARY LOGS")[-1][0]
+    number = lambda n: n.to_bytes(8, "little")
+    nothing, uuid = number(0), bytes(range(16))
+
+    def mode(*modes):
+        run(*(f"SET GLOBAL gtid_mode = {mode}" for mode in modes), on=connection)
+
+    def answer(**wanted):
+        try:
+            return [event[4] for event in dump(server.connect(), **wanted) if event[4] in (33, 34)]
+        except pymysql.err.MySQLError as refused:
+            return refused.args
+
+    run("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)", on=connection)
+    numbered = newest()
+    # A file that is named is begun with, whatever is known of numbers.
+    run("FLUSH BINARY LOGS", "INSERT INTO d.t VALUES (1)", on=connection)
+    assert answer(gtids=nothing) == [33, 33, 33]
+    assert answer(gtids=nothing, file=newest()) == [33]
+    assert answer(gtids=nothing, file="nothing.000001") == (1236, "Could not find first log file name in binary log index file")
+    assert answer(gtids=number(1) + uuid + number(2) + number(1) + number(5) + number(3) + number(7)) == (1773, "Malformed GTID set encoding.")
+    assert answer(gtids=number(2) + uuid + number(1) + number(1) + number(5) + uuid + number(1) + number(7) + number(9)) == [33, 33, 33]
+    mode("ON_PERMISSIVE", "OFF_PERMISSIVE")
+    run("INSERT INTO d.t VALUES (2)", on=connection)
+    plain = newest()
+    refusal = "The replication sender thread cannot start in AUTO_POSITION mode: this server has GTID_MODE = {} instead of ON."
+    assert answer(file=plain) == [34]
+    assert answer(gtids=nothing) == (1236, refusal.format("OFF_PERMISSIVE"))
+    mode("OFF")
+    assert answer(gtids=nothing) == (1236, refusal.format("OFF"))
+    code, text = answer(file=numbered)
+    assert code == 1236 and text.startswith(f"Cannot replicate GTID-transaction when @@GLOBAL.GTID_MODE = OFF, at file ./{numbered}, position 158.; the first event")
+    assert answer(file=plain) == [34]
+    mode("OFF_PERMISSIVE", "ON_PERMISSIVE")
+    assert answer(gtids=nothing) == (1236, refusal.format("ON_PERMISSIVE"))
+    mode("ON")
+    code, text = answer(file=plain)
+    assert code == 1236 and text.startswith(f"Cannot replicate anonymous transaction when @@GLOBAL.GTID_MODE = ON, at file ./{plain}, position ")
+    code, text = answer(gtids=nothing)
+    assert code == 1236 and text.startswith(f"Cannot replicate anonymous transaction when AUTO_POSITION = 1, at file ./{plain}, position ")
+    assert answer(gtids=nothing, file=newest()) == []
 
 
 def test_a_replica_that_comes_back_replaces_itself(start):

@@ -310,7 +310,6 @@ impl GtidSet {
         let front = word(take(8)?);
         let tagged = front & TAGGED == TAGGED && front >> 56 == 1;
         let sources = if tagged { front << 8 >> 16 } else { front };
-        let mut before_source = None;
         for _ in 0..sources {
             let uuid = Uuid(take(16)?.try_into().ok()?);
             let mut tag = Tag::default();
@@ -323,9 +322,6 @@ impl GtidSet {
                 if !text.is_empty() {
                     tag = Tag::parse(text)?;
                 }
-            }
-            if before_source.replace((uuid, tag)) == Some((uuid, tag)) {
-                return None;
             }
             let intervals = word(take(8)?);
             let mut before = 0;

@@ -8,8 +8,10 @@
 //! ```
 //! A replica's thread reads files and waits for the writer of them: no session that commits ever hears of it.
 
+use crate::Server;
 use crate::binary_log::binlog_error;
 use crate::command::{Done, Session};
+use crate::gtid::{GTID_MODE, MODE_OFF, MODE_ON};
 use crate::needs::Action;
 use crate::sink::gone;
 use crate::variables::Extension;
@@ -97,6 +99,7 @@ struct Dump<'o> {
     reader: Reader,
     conn: &'o mut Connection,
     answers: Option<Answers>,
+    server: Arc<Server>,
     server_id: u32,
     /// Before the first event that describes a format, the reader expects no checksums.
     begins_plain: bool,
@@ -191,22 +194,22 @@ impl Session {
         }
         let name = dump.file;
         let has = match &dump.gtids {
-            Some(bytes) => {
-                Some(GtidSet::decode(bytes).ok_or_else(|| fatal("The GTID set of the replica is malformed"))?)
-            }
+            Some(bytes) => Some(GtidSet::decode(bytes).ok_or_else(|| err!(ER_MALFORMED_GTID_SET_ENCODING))?),
             None => None,
         };
+        self.check_gtid_mode(has.is_some())?;
         let position = dump.position.max(if has.is_some() { MAGIC.len() as u64 } else { 0 });
         if position < MAGIC.len() as u64 {
             return Err(fatal("Client requested source to start replication from position < 4"));
         }
+        let is_named = !name.is_empty();
         let number = match &has {
+            _ if is_named => binlog.number_of(&name).map_err(fatal_of)?,
             Some(set) => first_file(&binlog, set)?,
-            None if name.is_empty() => *binlog.published().files.first().expect("there is a file in use"),
-            None => binlog.number_of(&name).map_err(fatal_of)?,
+            None => *binlog.published().files.first().expect("there is a file in use"),
         };
         let mut reader = Reader::open(&binlog, number).map_err(fatal_of)?;
-        if has.is_none() {
+        if has.is_none() || is_named {
             reader
                 .seek(position)
                 .map_err(|_| fatal("Client requested source to start replication from position > file size"))?;
@@ -236,6 +239,7 @@ impl Session {
             reader,
             conn,
             answers,
+            server: Arc::clone(&self.server),
             server_id: self.server.globals.load().uint(crate::binary_log::SERVER_ID) as u32,
             begins_plain: word.is_some_and(|word| word.eq_ignore_ascii_case("NONE")),
             heartbeat,
@@ -260,6 +264,20 @@ impl Session {
 }
 
 impl Session {
+    /// Whoever says what it has gets what it has not: of transactions without a number that is not known. Error 1236.
+    fn check_gtid_mode(&self, by_gtids: bool) -> Result<()> {
+        const MODES: [&str; 4] = ["OFF", "OFF_PERMISSIVE", "ON_PERMISSIVE", "ON"];
+        let mode = self.server.globals.load().uint(GTID_MODE);
+        if !by_gtids || mode == MODE_ON {
+            return Ok(());
+        }
+        Err(fatal(format!(
+            "The replication sender thread cannot start in AUTO_POSITION mode: this server has GTID_MODE = {} instead \
+             of ON.",
+            MODES[mode as usize]
+        )))
+    }
+
     /// Does the replica want to answer, and is there the plugin that wants to know?
     fn agrees_to_answer(&self) -> bool {
         self.server.globals.load().has(Extension::SemiSyncSource)
@@ -316,6 +334,7 @@ impl Dump<'_> {
             self.aim();
             match self.reader.next(&mut event).map_err(fatal_of)? {
                 Read::Event(header) => {
+                    self.check_number(&header)?;
                     if !self.leaves_out(&header, &event) {
                         self.send(&event)?;
                         self.await_answer(killed)?;
@@ -339,16 +358,38 @@ impl Dump<'_> {
     fn check_ended(&self, killed: &dyn Fn() -> bool) -> Result<()> {
         // Relaxed: see `Session::take_place`.
         if self.replaced.load(Ordering::Relaxed) {
-            let first = self.binlog.file_name(self.began.0);
-            let (last, at) = (self.binlog.file_name(self.reader.number()), self.reader.offset());
-            return Err(fatal(format!(
-                "A replica with the same server_uuid/server_id as this replica has connected to the source; the first \
-                 event \
-                 '{first}' at {}, the last event read from '{last}' at {at}, the last byte read from '{last}' at {at}.",
-                self.began.1
-            )));
+            return Err(self.fatal_here(
+                "A replica with the same server_uuid/server_id as this replica has connected to the source",
+            ));
         }
         if killed() { Err(err!(ER_QUERY_INTERRUPTED)) } else { Ok(()) }
+    }
+
+    fn fatal_here(&self, why: &str) -> SqlError {
+        let first = self.binlog.file_name(self.began.0);
+        let (last, at) = (self.binlog.file_name(self.reader.number()), self.reader.offset());
+        fatal(format!(
+            "{why}; the first event '{first}' at {}, the last event read from '{last}' at {at}, the last byte read \
+             from '{last}' at {at}.",
+            self.began.1
+        ))
+    }
+
+    /// Has a transaction a number where there should be none, or none where it needs one? A replica that names what it has would get
+    /// one without a number again and again. Error 1236.
+    fn check_number(&self, header: &Header) -> Result<()> {
+        let mode = || self.server.globals.load().uint(GTID_MODE);
+        let why = match header.kind() {
+            Some(Kind::AnonymousGtid) if self.has.is_some() => "anonymous transaction when AUTO_POSITION = 1",
+            Some(Kind::AnonymousGtid) if mode() == MODE_ON => "anonymous transaction when @@GLOBAL.GTID_MODE = ON",
+            Some(Kind::Gtid | Kind::GtidTagged) if mode() == MODE_OFF => {
+                "GTID-transaction when @@GLOBAL.GTID_MODE = OFF"
+            }
+            _ => return Ok(()),
+        };
+        let file = self.binlog.file_name(self.reader.number());
+        let at = self.reader.offset() - u64::from(header.len);
+        Err(self.fatal_here(&format!("Cannot replicate {why}, at file ./{file}, position {at}.")))
     }
 
     /// Names the file and describes its format.

@@ -9,7 +9,7 @@ use crate::command::{LOCK_WAIT, Session};
 use crate::encryption;
 use crate::evaluate::assignment_texts;
 use crate::extensions;
-use crate::gtid::{GTID_NEXT, GTID_PURGED};
+use crate::gtid::{GTID_MODE, GTID_NEXT, GTID_PURGED};
 use crate::logs;
 use crate::needs::Action;
 use crate::persist;
@@ -302,6 +302,14 @@ impl Session {
                         true => self.set_global(id, value),
                         false => self.set_session(id, value)?,
                     }
+                }
+            }
+            Change::Variable(GTID_MODE, true, value) => {
+                let changes = self.server.globals.load().uint(GTID_MODE) != value.uint();
+                self.set_global(GTID_MODE, value);
+                // A replica that names what it has is sent no file with transactions that have no number.
+                if changes {
+                    self.flush_binary_logs()?;
                 }
             }
             Change::Variable(GTID_PURGED, true, value) => self.set_gtid_purged(value.text())?,
