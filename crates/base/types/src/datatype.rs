@@ -98,7 +98,7 @@ impl TypeKind {
 }
 
 /// A static type: of a column, a parameter or an expression.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Eq)]
 pub struct DataType {
     pub kind: TypeKind,
     pub unsigned: bool,
@@ -109,6 +109,19 @@ pub struct DataType {
     /// Scale of DECIMAL, digits after the point of FLOAT(m,d)/DOUBLE(m,d) (31: not fixed), fractional seconds digits of temporals.
     pub decimals: u8,
     pub collation: CollationId,
+    /// How strongly a column of strings holds its collation, lower wins: [`IMPLICIT`] of tables' columns. A column of a derived table holds
+    /// it as the expression does that it is made of. It is no part of what the type is.
+    pub coercibility: u8,
+}
+
+/// The coercibility of tables' columns.
+pub const IMPLICIT: u8 = 2;
+
+impl PartialEq for DataType {
+    fn eq(&self, other: &DataType) -> bool {
+        let of = |t: &DataType| (t.kind, t.unsigned, t.zerofill, t.nullable, t.length, t.decimals, t.collation);
+        of(self) == of(other)
+    }
 }
 
 impl DataType {
@@ -127,6 +140,7 @@ impl DataType {
             length: if matches!(kind, TypeKind::Year) { 4 } else { 0 },
             decimals,
             collation: CollationId::BINARY,
+            coercibility: IMPLICIT,
         }
     }
 

@@ -59,12 +59,9 @@ fn coerce_slow<'a>(value: Value<'a>, source: &DataType, column: &DataType, conte
     }
     let value = match &value {
         // A hexadecimal literal is a number for columns of numbers.
-        Value::Bytes(b)
-            if source.kind == VarBinary && source.unsigned && column.kind.is_numeric() && column.kind != Bit =>
-        {
+        Value::Bytes(b) if source.kind == VarBinary && source.unsigned && column.kind.is_numeric() => {
             if b.len() > 8 {
-                let most = if column.unsigned { Value::UInt(u64::MAX) } else { Value::Int(i64::MAX) };
-                return context.out_of_range(most);
+                return too_many_bytes(column, context);
             }
             Value::UInt(b.iter().fold(0, |v, b| v << 8 | *b as u64))
         }
@@ -102,6 +99,18 @@ fn coerce_slow<'a>(value: Value<'a>, source: &DataType, column: &DataType, conte
         | MediumBlob | LongBlob | Geometry => to_bytes(value, source, column, context),
         Json => to_json(value, source, context),
         Null => Ok((Value::Null, None)),
+    }
+}
+
+/// A hexadecimal literal of more bytes than an integer has, zeros or not, in a column of numbers: the largest integer in its place, which
+/// may be out of range already.
+#[cold]
+fn too_many_bytes<'a>(column: &DataType, context: &StoreContext<'_>) -> Stored<'a> {
+    let is_unsigned = column.unsigned || column.kind == TypeKind::Bit;
+    let most = if is_unsigned { Value::UInt(u64::MAX) } else { Value::Int(i64::MAX) };
+    match coerce_slow(most, &DataType::new(TypeKind::BigInt).unsigned(), column, context)? {
+        (stored, None) => context.out_of_range(stored),
+        told => Ok(told),
     }
 }
 

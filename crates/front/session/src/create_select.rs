@@ -282,6 +282,8 @@ fn choice_type(t: DataType) -> DataType {
         TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText => long(TypeKind::LongText),
         TypeKind::TinyBlob | TypeKind::Blob | TypeKind::MediumBlob => long(TypeKind::LongBlob),
         TypeKind::Binary => DataType { kind: TypeKind::VarBinary, ..t },
+        // It is an integer, of as many digits as there are bits.
+        TypeKind::Bit => subquery_type(DataType { kind: TypeKind::BigInt, unsigned: true, ..t }),
         _ => t,
     }
 }

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::sync::Arc;
 use types::collation::CollationId;
+use types::datatype::IMPLICIT;
 use types::key::KeyPart;
 use types::row::RowLayout;
 use types::{DataType, Date, DateTime, Decimal, Time, TypeKind, Value, base64, json};
@@ -288,6 +289,7 @@ fn load_generated(g: StoredGenerated) -> Option<Generated> {
                 length: t.length,
                 decimals: t.decimals,
                 collation,
+                coercibility: IMPLICIT,
             })
         }
     };
@@ -657,6 +659,7 @@ pub(crate) fn load_column(c: StoredColumn) -> Option<Column> {
             length: c.length,
             decimals: c.decimals,
             collation,
+            coercibility: IMPLICIT,
         },
         name: c.name,
         default: load_default(c.default)?,

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use types::codes::*;
 use types::collation::CollationId;
-use types::datatype::DECIMALS_NOT_FIXED;
+use types::datatype::{DECIMALS_NOT_FIXED, IMPLICIT};
 use types::error::Level;
 use types::store::StoreContext;
 use types::temporal::{Problem, parse};
@@ -95,7 +95,8 @@ pub fn coercibility(e: &Expr) -> u8 {
         _ if e.ty.kind == TypeKind::Json => 2,
         Node::SetUserVariable(..) | Node::UserVariable(_) if is_string(e.ty.kind) || e.ty.kind == TypeKind::Null => 2,
         _ if !is_string(e.ty.kind) => 5,
-        Node::Column { .. } | Node::EnumText(..) | Node::SetText(..) | Node::Subquery { .. } => 2,
+        Node::Column { .. } | Node::Subquery { .. } => e.ty.coercibility,
+        Node::EnumText(..) | Node::SetText(..) => IMPLICIT,
         Node::Local(_) | Node::Cast(_) | Node::InCharset(_) => 2,
         Node::Const(_) | Node::Param(_) => COERCIBLE,
         Node::Call(f, _) if SYSTEM_CONSTANTS.contains(&f.name) => 3,
@@ -110,6 +111,23 @@ pub fn coercibility(e: &Expr) -> u8 {
             e.children(&mut |c| parts.push(c));
             held_by_all(parts.into_iter())
         }
+    }
+}
+
+/// The type of a column that is made of the expression.
+pub fn column_of(e: &Expr) -> DataType {
+    match coercibility(e) {
+        // Whatever collation it has now is the column's.
+        NONE => e.ty,
+        coercibility => DataType { coercibility, ..e.ty },
+    }
+}
+
+/// The same of the column of several rows or queries, of their common type.
+pub fn column_of_all(all: &[&Expr], ty: DataType) -> DataType {
+    match held_by_all(all.iter().copied()) {
+        NONE => DataType { coercibility: IMPLICIT, ..ty },
+        coercibility => DataType { coercibility, ..ty },
     }
 }
 

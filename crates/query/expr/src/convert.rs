@@ -1,6 +1,8 @@
 //! Conversions that expressions ask for: casts, common types of branches, text and numbers of values, and the warnings
 //! that go with them.
 
+mod operand;
+
 use super::charset::{charset_of, cut, transcode, well_formed};
 pub use super::clock::{
     LENIENT, cuts_seconds, first_day, from_utc, local_now, local_time, now, parse_datetime, plain_date,
@@ -9,6 +11,10 @@ pub use super::clock::{
 use super::document::{json_decimal, json_integer, json_number, warn_json};
 use super::{Expr, Node};
 use crate::Execution;
+pub use operand::{
+    arith_number, bit_number, enum_number, enum_text_or_number, function_number, hex_literal, integer_argument,
+    is_hex_literal, is_long_column, number_of_long, truth_operand,
+};
 use std::borrow::Cow;
 use types::codes::*;
 use types::decimal;
@@ -129,9 +135,14 @@ pub fn truth(v: &Value<'_>, run: &dyn Execution) -> Result<Option<bool>> {
 pub fn warn_truncated_double(b: &[u8], run: &dyn Execution) {
     let (_, used) = types::number::parse_f64(b);
     if !b[used..].iter().all(|c| types::number::is_blank(*c)) {
-        let shown = String::from_utf8_lossy(&b[..b.len().min(128)]).into_owned();
-        run.push_warning(err!(ER_TRUNCATED_WRONG_VALUE, "DOUBLE", shown));
+        warn_truncated("DOUBLE", b, run);
     }
+}
+
+/// 1292: the text is no number of that kind.
+pub fn warn_truncated(kind: &str, b: &[u8], run: &dyn Execution) {
+    let shown = String::from_utf8_lossy(&b[..b.len().min(128)]).into_owned();
+    run.push_warning(err!(ER_TRUNCATED_WRONG_VALUE, kind, shown));
 }
 
 /// The integer that a string begins with, cut to `low..=high`: 1292 for one that is no such integer from end to end.
@@ -618,9 +629,19 @@ pub fn common_type(list: &[&Expr], operation: &str) -> Result<DataType> {
     if ty.kind == K::VarBinary {
         // Marks of a literal that is a number, too, which this is no more.
         (ty.unsigned, ty.zerofill) = (false, false);
+    }
+    if ty.kind == K::VarBinary || ty.kind.is_text() && ty.collation.is_binary() {
         let collation = super::compare::result_collation(list, operation)?;
-        if list.iter().any(|e| is_hex_literal(e)) && !collation.is_binary() {
-            ty = DataType::string(K::VarChar, ty.length, collation);
+        // A literal of bytes gives way to a column of characters.
+        let is_literal = |e: &Expr| e.ty.kind == K::VarBinary && matches!(e.node, Node::Const(_));
+        if !collation.is_binary() && list.iter().any(|e| is_literal(e)) {
+            let are_strings = list.iter().all(|e| is_string(e.ty.kind));
+            let longest = list.iter().map(|e| e.ty.length).max().unwrap_or(ty.length);
+            ty = match ty.kind {
+                K::VarBinary if are_strings => DataType::string(K::VarChar, longest, collation),
+                K::VarBinary => DataType::string(K::VarChar, ty.length, collation),
+                _ => DataType { collation, ..ty },
+            };
         }
     }
     if ty.kind.is_bytes() || ty.kind.is_text() {
@@ -781,218 +802,4 @@ pub fn kept_decimal(e: Expr) -> Expr {
 pub fn to_type(e: Expr, ty: DataType) -> Expr {
     let ty = DataType { nullable: e.ty.nullable, ..ty };
     Expr::new(Node::Case { whens: Vec::new(), otherwise: Some(Box::new(e)) }, ty)
-}
-
-/// x'41' or b'101' as written: a binary string that is a number where one is asked for. Marked by an unsigned type, b'101', whose
-/// number is signed, by ZEROFILL too.
-pub fn is_hex_literal(e: &Expr) -> bool {
-    e.ty.kind == TypeKind::VarBinary && e.ty.unsigned && matches!(e.node, Node::Const(_))
-}
-
-/// Such a literal of the bytes.
-pub fn hex_literal(bytes: Vec<u8>, of_bits: bool) -> Expr {
-    let e = super::string(bytes, CollationId::BINARY);
-    Expr { ty: DataType { unsigned: true, zerofill: of_bits, ..e.ty }, ..e }
-}
-
-/// An ENUM, SET or hexadecimal literal in a numeric place is its number.
-pub fn enum_number(e: Expr) -> Expr {
-    if is_hex_literal(&e)
-        && let Node::Const(Value::Bytes(b)) = &e.node
-    {
-        let v = b.iter().rev().take(8).rev().fold(0u64, |v, b| v << 8 | *b as u64);
-        let ty = DataType { length: 20, ..DataType::new(TypeKind::BigInt).not_null() };
-        return match e.ty.zerofill {
-            true => Expr::new(Node::Const(Value::Int(v as i64)), ty),
-            false => Expr::new(Node::Const(Value::UInt(v)), ty.unsigned()),
-        };
-    }
-    match e.node {
-        Node::EnumText(raw, _) | Node::SetText(raw, _) => *raw,
-        _ => e,
-    }
-}
-
-/// The number of a column of TEXT or BLOB, of which MySQL does not say what was left out.
-static NUMBER_OF_TEXT: super::functions::Function =
-    super::functions::f("number", 1, 1, super::functions::Rule::Double, |a| {
-        let v = a.value(0)?;
-        Ok(if v.is_null() { Value::Null } else { Value::Double(v.to_f64()) })
-    });
-
-/// The same as an integer.
-static INTEGER_OF_TEXT: super::functions::Function =
-    super::functions::f("integer", 1, 1, super::functions::Rule::Int(21), |a| {
-        let v = a.value(0)?;
-        let Value::Bytes(text) = &v else { return Ok(v) };
-        let most = (i64::MIN.into(), i64::MAX.into());
-        Ok(Value::Int(types::number::parse_integer(text).0.clamp(most.0, most.1) as i64))
-    });
-
-/// An operand of bit operators: a column of a long string as an integer, and other strings with a byte for each digit.
-pub fn bit_number(e: Expr) -> Expr {
-    if e.ty.kind.is_text() && e.ty.collation.charset().mbminlen() > 1 {
-        return super::compare::in_charset(e, CollationId::UTF8MB4_0900_AI_CI);
-    }
-    if !is_long_column(&e) {
-        return number_of_choice(e);
-    }
-    let ty = DataType { length: 21, nullable: e.ty.nullable, ..DataType::new(TypeKind::BigInt) };
-    Expr::new(Node::Call(&INTEGER_OF_TEXT, vec![e]), ty)
-}
-
-/// Is it a column of a long string, or another that counts as a number without a warning?
-pub fn is_long_column(e: &Expr) -> bool {
-    is_string(e.ty.kind)
-        && e.ty.kind != TypeKind::Json
-        && match &e.node {
-            Node::Column { .. } => e.ty.kind.is_blob(),
-            Node::Aggregate(call) => call.quiet,
-            Node::Call(f, _) => matches!(f.name, "coalesce" | "greatest" | "ifnull" | "least"),
-            _ => false,
-        }
-}
-
-/// The number of a date that GREATEST or LEAST has chosen and written as a text.
-static NUMBER_OF_MOMENT: super::functions::Function =
-    super::functions::f("number", 1, 1, super::functions::Rule::Double, |a| {
-        let v = a.value(0)?;
-        let Value::Bytes(text) = &v else { return Ok(v) };
-        Ok(Value::Double(match parse::parse_datetime(text, LENIENT) {
-            Some(p) if p.has_time => Value::DateTime(p.value).to_f64(),
-            Some(p) => Value::Date(p.value.date()).to_f64(),
-            None => 0.0,
-        }))
-    });
-
-/// Such a column as a number, and what CASE chooses among dates; others as they are.
-pub fn number_of_long(e: Expr) -> Expr {
-    if !is_long_column(&e) {
-        return number_of_choice(e);
-    }
-    let ty = DataType { length: 23, nullable: e.ty.nullable, ..DataType::new(TypeKind::Double) };
-    let is_date = |e: &Expr| e.ty.kind.is_temporal() && e.ty.kind != TypeKind::Time;
-    let is_time = |e: &Expr| matches!(e.ty.kind, TypeKind::Time | TypeKind::Year);
-    if let Node::Call(f, args) = &e.node
-        && matches!(f.name, "greatest" | "least")
-        && args.iter().any(is_time)
-        && !args.iter().any(is_date)
-    {
-        // The greatest number, and not the number of the greatest text.
-        let cast =
-            |e: &Expr| Expr::new(Node::Cast(Box::new(arith_number(e.clone()))), DataType { nullable: true, ..ty });
-        return Expr::new(Node::Call(f, args.iter().map(cast).collect()), ty);
-    }
-    let number = match &e.node {
-        Node::Call(f, args) if matches!(f.name, "greatest" | "least") && args.iter().any(is_date) => &NUMBER_OF_MOMENT,
-        _ => &NUMBER_OF_TEXT,
-    };
-    Expr::new(Node::Call(number, vec![e]), ty)
-}
-
-/// Is it, or may CASE choose in it, what has another number than its text has?
-fn is_numbered(e: &Expr) -> bool {
-    match &e.node {
-        Node::Case { whens, otherwise } if is_string(e.ty.kind) && !whens.is_empty() => {
-            whens.iter().map(|(_, then)| then).chain(otherwise.as_deref()).any(is_numbered)
-        }
-        _ => e.ty.kind.is_temporal() || e.ty.kind == TypeKind::Bit || e.members().is_some() || is_hex_literal(e),
-    }
-}
-
-/// What CASE or IF chooses, as an operand: a decimal has all the digits of its type, and of a text among dates, times, members of
-/// an ENUM or SET and others the chosen one is the number that it is.
-fn number_of_choice(mut e: Expr) -> Expr {
-    if e.ty.kind == TypeKind::Decimal && matches!(&e.node, Node::Case { whens, .. } if !whens.is_empty()) {
-        let ty = e.ty;
-        return to_type(e, ty);
-    }
-    let is_string = e.ty.kind.is_text() || e.ty.kind.is_bytes();
-    if let Node::Call(f, args) = &mut e.node
-        && f.name == "nullif"
-        && (args[0].members().is_some() || is_hex_literal(&args[0]))
-    {
-        let ty = DataType { length: 23, nullable: true, ..DataType::new(TypeKind::Double) };
-        args[0] = Expr::new(Node::Cast(Box::new(enum_number(std::mem::replace(&mut args[0], Expr::null())))), ty);
-        e.ty = ty;
-        return e;
-    }
-    if let Node::Case { whens, otherwise } = &mut e.node
-        && matches!(e.ty.kind, TypeKind::DateTime | TypeKind::Timestamp)
-        && e.ty.decimals == 0
-        && !whens.is_empty()
-        && whens.iter().map(|(_, then)| then).chain(otherwise.as_deref()).any(|b| b.ty.kind == TypeKind::Date)
-    {
-        // A date has no time of day in its number.
-        let ty = DataType { length: 21, nullable: e.ty.nullable, ..DataType::new(TypeKind::BigInt) };
-        for branch in whens.iter_mut().map(|(_, then)| then).chain(otherwise.as_deref_mut()) {
-            let own = std::mem::replace(branch, Expr::null());
-            *branch = Expr::new(Node::Cast(Box::new(number_of_choice(own))), DataType { nullable: true, ..ty });
-        }
-        e.ty = ty;
-        return e;
-    }
-    if let Node::Case { whens, otherwise } = &mut e.node
-        && is_string
-        && !whens.is_empty()
-        && whens.iter().map(|(_, then)| then).chain(otherwise.as_deref()).any(is_numbered)
-    {
-        let ty = DataType { length: 23, nullable: e.ty.nullable, ..DataType::new(TypeKind::Double) };
-        for branch in whens.iter_mut().map(|(_, then)| then).chain(otherwise.as_deref_mut()) {
-            if !matches!(branch.node, Node::Const(Value::Null)) {
-                let own = std::mem::replace(branch, Expr::null());
-                let number = number_of_choice(enum_number(own));
-                *branch = Expr::new(Node::Cast(Box::new(number)), DataType { nullable: true, ..ty });
-            }
-        }
-        e.ty = ty;
-    }
-    e
-}
-
-/// As [`enum_number`], for what is asked whether it is true.
-pub fn truth_operand(e: Expr) -> Expr {
-    let e = enum_number(e);
-    if is_string(e.ty.kind) && e.ty.kind != TypeKind::Json { number_of_choice(e) } else { e }
-}
-
-/// As [`enum_number`], for arithmetic: there an ENUM or SET is a double.
-pub fn arith_number(e: Expr) -> Expr {
-    if e.ty.kind.is_text() && e.ty.collation.charset().mbminlen() > 1 {
-        // Digits are read a byte each.
-        return super::compare::in_charset(e, CollationId::UTF8MB4_0900_AI_CI);
-    }
-    let e = number_of_long(e);
-    if !matches!(e.node, Node::EnumText(..) | Node::SetText(..)) {
-        return enum_number(e);
-    }
-    let ty = DataType { length: 23, nullable: e.ty.nullable, ..DataType::new(TypeKind::Double) };
-    Expr::new(Node::Cast(Box::new(enum_number(e))), ty)
-}
-
-/// As [`enum_number`], for arguments of functions: there a hexadecimal literal is a double.
-pub fn function_number(e: Expr) -> Expr {
-    let hex = is_hex_literal(&e);
-    let e = arith_number(e);
-    match e.node {
-        Node::Const(Value::UInt(_) | Value::Int(_)) if hex => {
-            let Node::Const(v) = &e.node else { return e };
-            let ty = DataType { length: 23, unsigned: e.ty.unsigned, ..DataType::new(TypeKind::Double).not_null() };
-            Expr::new(Node::Const(Value::Double(v.to_f64())), ty)
-        }
-        _ => e,
-    }
-}
-
-/// As [`enum_number`], for integers that functions take.
-pub fn integer_argument(e: Expr) -> Expr {
-    let e = enum_number(e);
-    match e.node {
-        Node::Const(Value::UInt(v)) if i64::try_from(v).is_ok() => Expr::int(v as i64),
-        _ => e,
-    }
-}
-
-pub fn enum_text_or_number(e: Expr, number: bool) -> Expr {
-    if number { enum_number(e) } else { e }
 }

@@ -4,7 +4,7 @@ use crate::aggregate::AggregateCall;
 use crate::compare::CmpOp;
 use crate::number::{ArithOp, BitOp};
 use crate::window::WindowCall;
-use crate::{convert, functions};
+use crate::{compare, convert, functions};
 use std::borrow::Cow;
 use std::sync::Arc;
 use types::{CollationId, DataType, TypeKind, Value};
@@ -200,7 +200,7 @@ impl Expr {
         let is_enum = matches!(self.node, Node::EnumText(..));
         let ty = self.ty;
         let kept = if members.is_some() { convert::enum_number(self) } else { self };
-        let read = Expr::column(slot, column, kept.ty);
+        let read = Expr::column(slot, column, compare::column_of(&kept));
         let read = match members {
             Some(members) if is_enum => Expr::new(Node::EnumText(Box::new(read), members), ty),
             Some(members) => Expr::new(Node::SetText(Box::new(read), members), ty),

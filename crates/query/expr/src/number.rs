@@ -227,6 +227,17 @@ fn divide<'a>(x: &Number, y: &Number, ty: &DataType, run: &dyn Execution) -> Res
     }
 }
 
+/// An operand of DIV: of a double beyond all DECIMALs the largest one, with warning 1292.
+fn whole_operand(n: &Number, run: &dyn Execution) -> Decimal {
+    let Number::Double(v) = n else { return as_decimal(n) };
+    Decimal::from_f64(*v).unwrap_or_else(|| {
+        let most = Decimal::max_value(Decimal::MAX_PRECISION, 0, *v < 0.0);
+        let shown = convert::text(&Value::Decimal(most), &DataType::decimal(Decimal::MAX_PRECISION, 0)).into_owned();
+        convert::warn_truncated("DECIMAL", &shown, run);
+        most
+    })
+}
+
 /// DIV
 fn divide_whole<'a>(x: &Number, y: &Number, ty: &DataType, run: &dyn Execution) -> Result<Value<'a>> {
     match (x, y) {
@@ -237,7 +248,7 @@ fn divide_whole<'a>(x: &Number, y: &Number, ty: &DataType, run: &dyn Execution) 
             integer(i / j, *u || *w)
         }
         _ => {
-            let (i, j) = (as_decimal(x), as_decimal(y));
+            let (i, j) = (whole_operand(x, run), whole_operand(y, run));
             if j.is_zero() {
                 return division_by_zero(run);
             }

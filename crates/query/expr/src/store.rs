@@ -143,6 +143,10 @@ pub fn store_nullable<'v>(
     };
     let no_bits = match &v {
         Value::Decimal(d) if c.data_type.kind == TypeKind::Bit => d.round(0).to_u64().err(),
+        // A hexadecimal literal that is longer than any integer; of fewer bits the column itself tells.
+        Value::Bytes(b) if c.data_type.kind == TypeKind::Bit && source.unsigned && b.len() > 8 => {
+            Some(u64::MAX).filter(|_| c.data_type.length >= u64::BITS)
+        }
         _ => None,
     };
     let (v, warning) = types::coerce_for_store(v, &source, &c.data_type, &context)?;
@@ -157,7 +161,7 @@ pub fn store_nullable<'v>(
     }
 }
 
-/// What did not fit into a BIT. `no_bits`: what a decimal that is no unsigned integer was taken for, of which MySQL warns before it
+/// What did not fit into a BIT. `no_bits`: what a number that is no unsigned integer was taken for, of which MySQL warns before it
 /// looks at how many bits that has.
 #[cold]
 fn tell_of_bits(w: types::error::Warning, no_bits: Option<u64>, c: &Column, row: u64, run: &dyn Execution) {

@@ -91,9 +91,8 @@ impl Planner<'_> {
             self.fold_compared(e);
             return e.children_mut(&mut |e| self.fold(e, asks, open));
         };
-        if self.is_text_literal(value) {
-            let literal = std::mem::replace(value, Expr::null());
-            *value = once::number(literal, self.next_once());
+        if self.is_no_number(value, column) {
+            self.read_once(value, is_exact(column));
             if asks {
                 let asked = value.clone();
                 let mut all = open.to_vec();
@@ -112,19 +111,35 @@ impl Planner<'_> {
         let Node::Compare(_, a, b, _) = &mut e.node else { return };
         // What ELT chooses is a text, whatever it is chosen from.
         let is_text = |e: &Expr| matches!(&e.node, Node::Call(f, _) if f.name == "elt");
-        let is_number = [&**a, &**b].map(|e| e.ty.kind.is_numeric() && !is_text(e));
-        for (value, beside_number) in [(&mut **a, is_number[1]), (&mut **b, is_number[0])] {
-            if beside_number && self.is_text_literal(value) {
-                let literal = std::mem::replace(value, Expr::null());
-                *value = once::number(literal, self.next_once());
-            }
+        let is_number = |e: &Expr| e.ty.kind.is_numeric() && !is_text(e);
+        if is_number(b) && self.is_no_number(a, b) {
+            self.read_once(a, is_exact(b));
+        } else if is_number(a) && self.is_no_number(b, a) {
+            self.read_once(b, is_exact(a));
         }
+    }
+
+    /// Is it a text that stands in the statement, and no number of the other's kind, as far as is known?
+    fn is_no_number(&self, e: &Expr, other: &Expr) -> bool {
+        match &e.node {
+            Node::Const(Value::Bytes(text)) if is_exact(other) => {
+                is_text(e) && !convert::is_hex_literal(e) && !once::is_decimal(text)
+            }
+            _ => self.is_text_literal(e),
+        }
+    }
+
+    /// It is read once, as a DECIMAL or as a double.
+    fn read_once(&mut self, value: &mut Expr, exact: bool) {
+        let (literal, number) = (std::mem::replace(value, Expr::null()), self.next_once());
+        *value = if exact { once::decimal(literal, number) } else { once::number(literal, number) };
     }
 
     /// A literal that CASE compares its operand with: MySQL reads it at each row.
     pub(super) fn asked_each_time(&self, e: Expr) -> Expr {
         static EACH_TIME: Function = f("each time", 1, 1, Rule::First, |a| a.value(0));
-        if !self.is_text_literal(&e) {
+        let has_no_digits = matches!(&e.node, Node::Const(Value::Bytes(text)) if !once::is_decimal(text));
+        if !(self.is_text_literal(&e) || is_text(&e) && has_no_digits) {
             return e;
         }
         let ty = e.ty;
@@ -210,6 +225,17 @@ impl Planner<'_> {
     pub(super) fn next_once(&mut self) -> i64 {
         self.constants.numbered += 1;
         self.constants.numbered
+    }
+
+    /// A condition that MySQL asks when names are resolved if it is one of constants, wherever it stands.
+    pub(super) fn asked_early(&mut self, condition: Node) -> Expr {
+        let condition = Expr::new(condition, boolean_type(false));
+        if !is_known(&condition) || !speaks(&condition) || condition.any(&mut |e| self.reads_client(e)) {
+            return condition;
+        }
+        let condition = once::condition(condition, self.next_once());
+        self.ask_before(condition.clone(), true);
+        condition
     }
 
     fn ask_before(&mut self, expr: Expr, early: bool) {
@@ -362,6 +388,11 @@ fn speaks(e: &Expr) -> bool {
         _ => false,
     };
     is_text(e) || e.any(&mut |e| speaks(e))
+}
+
+/// A text beside it is read as a DECIMAL.
+fn is_exact(e: &Expr) -> bool {
+    e.ty.kind == TypeKind::Decimal && !e.is_constant()
 }
 
 fn is_column_of_numbers(e: &Expr) -> bool {

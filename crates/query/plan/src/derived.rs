@@ -19,8 +19,7 @@ use super::sorted::OrderKey;
 use super::sorted::sorted;
 use super::tables::TABLES_MAX;
 use expr::Shape;
-use expr::convert;
-use expr::{Expr, Node};
+use expr::{Expr, Node, compare, convert};
 use sql::ast::{QueryBody, QueryId};
 use sql::hints::TableHint;
 use types::Result;
@@ -104,7 +103,7 @@ impl Planner<'_> {
                 false => {
                     // Its columns are expressions still, and no columns of a temporary table.
                     let types = source.columns.iter_mut().zip(&plan.outputs);
-                    types.for_each(|(column, e)| column.data_type = e.ty);
+                    types.for_each(|(column, e)| column.data_type = compare::column_of(e));
                     let mut candidate = candidate;
                     if source.view.is_some() {
                         // What is in a view's text is not to be found in this statement's.

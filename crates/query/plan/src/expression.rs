@@ -250,11 +250,9 @@ impl Planner<'_> {
                 Expr::new(Node::BitNot(Box::new(e)), ty)
             }
             UnaryOp::Binary => {
-                let ty = DataType {
-                    nullable: e.ty.nullable,
-                    ..DataType::string(TypeKind::VarBinary, e.ty.length, CollationId::BINARY)
-                };
-                Expr::new(Node::Cast(Box::new(e)), ty)
+                let ty = expr::functions::lengths::whole(&e.ty, CollationId::BINARY);
+                let nullable = e.ty.nullable;
+                Expr::new(Node::Cast(Box::new(e)), DataType { nullable, ..ty })
             }
         })
     }

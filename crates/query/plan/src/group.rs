@@ -9,10 +9,9 @@ use crate::ColumnMeta;
 use expr::Shape;
 use expr::aggregate::AggregateCall;
 use expr::compare::CmpOp;
-use expr::convert;
 use expr::functions::{self, ANY_VALUE, Function, Rule, written};
 use expr::number::BitOp;
-use expr::{Expr, Node};
+use expr::{Expr, Node, compare, convert};
 use types::codes::*;
 use types::sql_mode::SqlMode;
 use types::{DataType, Result, TypeKind, Value, err};
@@ -187,10 +186,11 @@ impl Planner<'_> {
     fn regroup_parts(&self, e: &mut Expr, g: &mut Grouping<'_>) -> Result<()> {
         if let Some(i) = g.keys.iter().position(|k| k.same(e)) {
             let zerofill = e.ty.zerofill && !(g.rollup && e.ty.kind == TypeKind::Year);
-            *e = Expr::column(g.slot, i, DataType { nullable: e.ty.nullable || g.rollup, zerofill, ..e.ty });
+            let ty = compare::column_of(e);
+            *e = Expr::column(g.slot, i, DataType { nullable: ty.nullable || g.rollup, zerofill, ..ty });
             return Ok(());
         }
-        let ty = e.ty;
+        let ty = compare::column_of(e);
         match &e.node {
             Node::Aggregate(call) => *e = g.column((**call).clone(), ty),
             Node::Column { depth: 0, .. } => *e = g.column(AggregateCall::any(e.clone()), ty),

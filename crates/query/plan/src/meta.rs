@@ -74,6 +74,8 @@ impl Planner<'_> {
                 if call.args[0].own_column().is_some() { Provenance::Extreme } else { Provenance::ExtremeValue }
             }
             Node::Case { .. } => Provenance::Choice,
+            // IFNULL of BITs is one, too.
+            Node::Call(f, _) if f.name == "ifnull" && e.ty.kind == TypeKind::Bit => Provenance::Table,
             Node::Call(f, _) if functions::is_choice(f) => Provenance::Choice,
             _ => Provenance::Table,
         };

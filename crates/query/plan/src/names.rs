@@ -13,6 +13,7 @@ use sql::ast;
 use std::cell::Cell;
 use std::sync::Arc;
 use types::codes::*;
+use types::datatype::IMPLICIT;
 use types::{DataType, Result, TypeKind, Value, err};
 
 /// One query block: its tables and select aliases.
@@ -166,7 +167,7 @@ impl Source {
             .iter()
             .map(|c| SourceColumn {
                 name: c.name.clone(),
-                data_type: c.data_type,
+                data_type: DataType { coercibility: IMPLICIT, ..c.data_type },
                 hidden: c.hidden,
                 invisible: c.invisible,
                 origin: None,

@@ -1,5 +1,6 @@
 //! Predicates: IS, LIKE, BETWEEN, IN, AND, OR.
 
+use crate::constant::is_known;
 use crate::parameter::Otherwise;
 use crate::{Planner, parameter};
 use expr::compare::{self, CmpOp};
@@ -25,8 +26,14 @@ impl Planner<'_> {
     pub(super) fn is_test(&mut self, operand: ExprId, negated: bool, test: ast::Truth) -> Result<Expr> {
         let operand = self.expr(operand)?;
         let asks_null = matches!(test, ast::Truth::Null | ast::Truth::Unknown);
+        let rolls_up = self.scope.blocks.last().is_some_and(|block| block.rolls_up);
+        if asks_null && !negated && is_known(&operand) && !operand.ty.nullable && !rolls_up {
+            // What is never NULL is not asked.
+            return Ok(Expr::new(Node::Const(Value::Int(0)), boolean_type(false)));
+        }
         let operand = Box::new(if asks_null { operand } else { self.truth(operand) });
         let node = match test {
+            _ if asks_null && !negated => return Ok(self.asked_early(Node::IsNull { negated, operand })),
             ast::Truth::Null | ast::Truth::Unknown => Node::IsNull { negated, operand },
             ast::Truth::True => Node::IsTruth { negated, truth: true, operand },
             ast::Truth::False => Node::IsTruth { negated, truth: false, operand },

@@ -12,7 +12,7 @@ use super::sorted::{OrderKey, OrderlessLimit, sorted};
 use crate::parameter::{self, Takes};
 use expr::Shape;
 use expr::error;
-use expr::{Expr, convert};
+use expr::{Expr, compare, convert};
 use sql::ast::{self, Expr as Ast, ExprId, QueryBody, QueryId};
 use types::codes::*;
 use types::{Result, SqlError, err};
@@ -205,7 +205,8 @@ impl Planner<'_> {
             return Ok(inner);
         }
         let columns = inner.columns.clone();
-        let outputs: Vec<Expr> = inner.outputs.iter().enumerate().map(|(i, e)| Expr::column(0, i, e.ty)).collect();
+        let column = |(i, e): (usize, &Expr)| Expr::column(0, i, compare::column_of(e));
+        let outputs: Vec<Expr> = inner.outputs.iter().enumerate().map(column).collect();
         let shapes = vec![Shape::Tuple(outputs.len())];
         let plan = Plan::Derived { slot: 0, query: Box::new(inner), lateral: false, alias: String::new() };
         self.ordered_rows(
@@ -254,7 +255,7 @@ impl Planner<'_> {
         let mut columns = Vec::new();
         for i in 0..width {
             let column: Vec<&Expr> = all.iter().map(|r| &r[i]).collect();
-            let ty = convert::common_type(&column, "VALUES")?;
+            let ty = compare::column_of_all(&column, convert::common_type(&column, "VALUES")?);
             let e = Expr::column(0, i, ty);
             columns.push(plain_meta(&format!("column_{i}"), &e));
             outputs.push(e);

@@ -9,9 +9,9 @@ use super::set::{same_width, unite};
 use super::sorted::OrderlessLimit;
 use crate::Provenance;
 use crate::Told;
-use expr::Expr;
 use expr::Shape;
 use expr::error::unsupported;
+use expr::{Expr, compare};
 use sql::ast::{self, QueryBody, QueryId};
 use types::codes::*;
 use types::{DataType, Result, SqlError, TypeKind, err};
@@ -237,7 +237,7 @@ fn column_type(e: &Expr) -> DataType {
     match e.ty.kind {
         TypeKind::Null => DataType::string(TypeKind::VarBinary, 0, types::CollationId::BINARY),
         TypeKind::Enum | TypeKind::Set if e.members().is_none() => DataType { kind: TypeKind::Char, ..e.ty },
-        _ => e.ty,
+        _ => compare::column_of(e),
     }
 }
 

@@ -7,7 +7,7 @@ use super::node::Plan;
 use crate::parameter;
 use expr::compare::CmpOp;
 use expr::error::unsupported;
-use expr::{Expr, Node, boolean_type};
+use expr::{Expr, Node, boolean_type, compare, convert};
 use sql::ast::{BinaryOp, Expr as Ast, ExprId, ExprList, QueryId};
 use types::codes::*;
 use types::{DataType, Result, SqlError, err};
@@ -59,7 +59,10 @@ impl Planner<'_> {
         let query = self.subquery(id, width)?;
         // Without tables there is a row always.
         let is_one = matches!(self.queries.planned[query].plan, Plan::One);
-        let types = self.queries.planned[query].outputs.iter().map(|e| e.ty);
+        for e in self.queries.planned[query].outputs.iter_mut().filter(|_| !is_one) {
+            *e = convert::kept_decimal(std::mem::replace(e, Expr::null()));
+        }
+        let types = self.queries.planned[query].outputs.iter().map(compare::column_of);
         let column = |(column, ty): (usize, DataType)| {
             let zerofill = ty.zerofill && ty.kind != types::TypeKind::Year;
             let node = Node::Subquery { query, column: column as u16 };

@@ -111,7 +111,7 @@ pub fn unite(members: &mut [&mut QueryPlan], kind: SetKind, kept: bool) -> Resul
             }
             _ => e,
         })?;
-        let ty = if kept { united_type(ty, &all) } else { ty };
+        let ty = compare::column_of_all(&all, if kept { united_type(ty, &all) } else { ty });
         let nullables = [all[0].ty.nullable, all[1].ty.nullable];
         for member in members.iter_mut() {
             let e = &mut member.outputs[column];

@@ -2,7 +2,7 @@
 
 use super::node::{Plan, QueryPlan, Sort, SortKey};
 use expr::Shape;
-use expr::{Expr, Node};
+use expr::{Expr, Node, compare};
 
 /// LIMIT with its OFFSET.
 pub type OrderlessLimit = Option<(Expr, Option<Expr>)>;
@@ -49,7 +49,7 @@ pub fn sorted(
     };
     q.shapes.push(Shape::Tuple(values.len()));
     let key = |(o, shared): (OrderKey, Option<usize>)| {
-        let expr = shared.map_or(o.expr, |at| Expr::column(slot, at, values[at].ty));
+        let expr = shared.map_or(o.expr, |at| Expr::column(slot, at, compare::column_of(&values[at])));
         SortKey { expr, descending: o.descending }
     };
     let keys = order.into_iter().zip(shared).map(key).collect();

@@ -13,7 +13,7 @@ use crate::comparison::compare_exprs;
 use catalog::Table;
 use expr::Shape;
 use expr::compare::CmpOp;
-use expr::{Expr, Node};
+use expr::{Expr, Node, compare};
 use sql::ast::{self, ExprId, JoinConstraint, JoinKind, TableId, TableRef};
 use std::sync::Arc;
 use types::codes::*;
@@ -185,7 +185,7 @@ impl Planner<'_> {
             }
             columns.push(SourceColumn {
                 name,
-                data_type: super::meta::kept_type(e.ty, &[e]),
+                data_type: super::meta::kept_type(compare::column_of(e), &[e]),
                 hidden: false,
                 invisible: false,
                 origin: Some(Box::new(meta.clone())),

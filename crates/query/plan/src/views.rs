@@ -13,9 +13,8 @@ use super::source::Through;
 use crate::table_use::{ColumnUse, RoutineUse, TableUse, ViewRight};
 use catalog::mdl::Pin;
 use catalog::{CheckOption, Routine, RoutineKind, Table, Version, View, ViewAlgorithm};
-use expr::Expr;
 use expr::Shape;
-use expr::functions;
+use expr::{Expr, compare, functions};
 use sql::ast::{self, Expr as Ast, Parsed, QueryBody, SelectItem, Statement, TableRef};
 use std::sync::Arc;
 use types::codes::*;
@@ -177,7 +176,7 @@ impl Planner<'_> {
         let (plan, candidate) = self.view_plan(table, Some(&alias), written)?;
         let column = |(c, (meta, e)): (&catalog::Column, (&crate::ColumnMeta, &Expr))| SourceColumn {
             name: c.name.clone(),
-            data_type: e.ty,
+            data_type: compare::column_of(e),
             hidden: false,
             invisible: false,
             origin: Some(Box::new(meta.clone())),

@@ -10,7 +10,7 @@ use expr::aggregate::AggregateKind;
 use expr::error::unsupported;
 use expr::number::{self, ArithOp};
 use expr::window::{Bound, Frame, Unit, WindowCall, WindowFunc};
-use expr::{Expr, Node, convert, functions};
+use expr::{Expr, Node, compare, convert, functions};
 use sql::ast::{self, Expr as Ast, FrameBound, FrameUnit, WindowSpec};
 use types::codes::*;
 use types::{DataType, Result, SqlError, TypeKind, Value, err};
@@ -237,7 +237,8 @@ impl Planner<'_> {
             return Ok((self.window_aggregate(id)?, Vec::new()));
         }
         let name = sql::print::window_function(self.parsed, call);
-        let mut args = self.window_args(call)?;
+        // Its values pass through the rows that the window keeps.
+        let mut args: Vec<Expr> = self.window_args(call)?.into_iter().map(convert::kept_decimal).collect();
         let func = match call.func {
             F::RowNumber => WindowFunc::RowNumber,
             F::Rank => WindowFunc::Rank,
@@ -329,7 +330,7 @@ impl Planner<'_> {
             let mut steps = Vec::new();
             for (i, e) in mine.into_iter().enumerate() {
                 steps.push(step(call_of(&e), value_slot, &mut values));
-                let column = Expr::column(slot, i, e.ty);
+                let column = Expr::column(slot, i, compare::column_of(&e));
                 columns.push((e, column));
             }
             self.block().shapes.push(Shape::Tuple(values.len()));
@@ -401,7 +402,7 @@ fn step(call: WindowCall, value_slot: usize, values: &mut Vec<Expr>) -> (Step, S
         }
         WindowFunc::Aggregate(mut call) => {
             for e in &mut call.args {
-                let ty = e.ty;
+                let ty = compare::column_of(e);
                 *e = Expr::column(value_slot, value(std::mem::replace(e, Expr::null())), ty);
             }
             Step::Aggregate(call)

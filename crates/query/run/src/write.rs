@@ -417,9 +417,21 @@ pub fn shown_entry(table: &Table, index: usize, row: &[u8], run: Option<&Run<'_>
             (_, Value::Bytes(b)) if c.data_type.collation.is_binary() && c.data_type.kind.is_bytes() => {
                 push_escaped(&mut entry, &b[..b.len().min(shown)]);
             }
+            (TypeKind::Bit, _) => push_escaped(&mut entry, &convert::text(&v, &c.data_type)),
+            (TypeKind::Set, Value::UInt(bits)) => {
+                let is_in = |(at, _): &(usize, &String)| bits >> *at & 1 == 1;
+                let members = c.members.iter().enumerate().filter(is_in).map(|(_, member)| member.as_str());
+                entry.push_str(&members.collect::<Vec<_>>().join(","));
+            }
+            (_, Value::Bytes(b)) if c.data_type.kind.is_text() => {
+                let text = c.data_type.collation.charset().to_utf8(b);
+                entry.extend(String::from_utf8_lossy(&text).chars().take(shown));
+            }
             _ => entry.extend(String::from_utf8_lossy(&convert::text(&v, &c.data_type)).chars().take(shown)),
         }
     }
+    // MySQL's message is a string of C.
+    entry.truncate(entry.find('\0').unwrap_or(entry.len()));
     entry
 }
 

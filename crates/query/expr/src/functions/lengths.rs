@@ -46,6 +46,9 @@ fn bytes(t: &DataType) -> u32 {
 pub fn whole(from: &DataType, collation: CollationId) -> DataType {
     let is_text = from.kind.is_text() && from.kind != TypeKind::Json;
     match collation.is_binary() && is_text {
+        true if from.kind.is_blob() && from.kind != TypeKind::TinyText && from.length == 0 => {
+            long_text(characters(from), collation)
+        }
         true => long_text(characters(from).saturating_mul(from.collation.charset().mbmaxlen()), collation),
         false if collation.is_binary() => long_text(bytes(from), collation),
         false => long_text(characters(from), collation),

@@ -12,13 +12,18 @@ static CONDITION: Function = f("foreseen", 2, 2, Rule::Int(1), |a| {
 
 /// What stands beside a number. A text that is none from end to end becomes the number that it begins with (warning 1292); any
 /// other stays as it is, so that it is compared with all its digits.
-static NUMBER: Function = f("foreseen", 2, 2, Rule::First, |a| {
+static NUMBER: Function = f("foreseen", 2, 2, Rule::First, |a| read_once(a, is_number, "DOUBLE"));
+
+/// The same beside a DECIMAL, where a text without digits is none.
+static DECIMAL: Function = f("foreseen", 2, 2, Rule::First, |a| read_once(a, is_decimal, "DECIMAL"));
+
+fn read_once<'a>(a: Args<'a>, is_whole: fn(&[u8]) -> bool, kind: &str) -> Result<Value<'a>> {
     let v = once(&a, || {
         Ok(match a.value(0)? {
-            Value::Bytes(text) if is_number(&text) => Value::Null,
+            Value::Bytes(text) if is_whole(&text) => Value::Null,
             v @ Value::Bytes(_) => {
                 let Value::Bytes(text) = &v else { unreachable!("as matched") };
-                convert::warn_truncated_double(text, a.run);
+                convert::warn_truncated(kind, text, a.run);
                 Value::Double(v.to_f64())
             }
             v => v.into_owned(),
@@ -26,7 +31,7 @@ static NUMBER: Function = f("foreseen", 2, 2, Rule::First, |a| {
     })?;
     // NULL stands for a value that needs no keeping.
     if v.is_null() { a.value(0) } else { Ok(v) }
-});
+}
 
 /// Any other.
 static VALUE: Function = f("foreseen", 2, 2, Rule::First, |a| once(&a, || Ok(a.value(0)?.into_owned())));
@@ -65,6 +70,11 @@ pub fn is_number(text: &[u8]) -> bool {
     text[used..].iter().all(|c| types::number::is_blank(*c))
 }
 
+/// The same as a DECIMAL.
+pub fn is_decimal(text: &[u8]) -> bool {
+    is_number(text) && !text.iter().all(|c| types::number::is_blank(*c))
+}
+
 fn once<'a>(a: &Args<'a>, compute: impl FnOnce() -> Result<Value<'static>>) -> Result<Value<'a>> {
     let Node::Const(Value::Int(number)) = a.args[1].node else { unreachable!("the planner numbers them") };
     let known = &a.run.evaluation().scratch.once;
@@ -89,6 +99,12 @@ pub fn condition(e: Expr, number: i64) -> Expr {
 pub fn number(e: Expr, number: i64) -> Expr {
     let ty = e.ty;
     Expr::new(Node::Call(&NUMBER, vec![e, Expr::int(number)]), ty)
+}
+
+/// The same beside a DECIMAL.
+pub fn decimal(e: Expr, number: i64) -> Expr {
+    let ty = e.ty;
+    Expr::new(Node::Call(&DECIMAL, vec![e, Expr::int(number)]), ty)
 }
 
 /// The value of `e`, whatever it is.

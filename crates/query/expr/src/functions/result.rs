@@ -42,7 +42,7 @@ pub(crate) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
     };
     match function.name {
         "char" => ty.length = 4 * args.len() as u32,
-        "hex" if args[0].ty.kind.is_integer() => ty.length = 16,
+        "hex" => ty.length = hex_length(&args[0].ty).unwrap_or(ty.length),
         _ => {}
     }
     if function.name == "sha2" {
@@ -127,6 +127,18 @@ fn moment_type(function: Func, args: &[Expr]) -> Result<DataType> {
         },
         _ => unreachable!("a rule of dates and times"),
     })
+}
+
+/// Digits of HEX of what is no string: of an integer, or of a moment's characters.
+fn hex_length(t: &DataType) -> Option<u32> {
+    let fraction = if t.decimals > 0 { u32::from(t.decimals) + 1 } else { 0 };
+    match t.kind {
+        TypeKind::Null => Some(0),
+        TypeKind::Date => Some(2 * 10),
+        TypeKind::Time => Some(2 * (10 + fraction)),
+        TypeKind::DateTime | TypeKind::Timestamp => Some(2 * (19 + fraction)),
+        kind => kind.is_numeric().then_some(16),
+    }
 }
 
 /// The characters of an argument as a text.

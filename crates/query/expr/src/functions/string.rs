@@ -420,7 +420,8 @@ fn pad<'a>(a: Args<'a>, at_left: bool) -> Result<Value<'a>> {
         return Ok(bytes(slice(s, 0, to)));
     }
     if p.is_empty() {
-        return Ok(bytes(Vec::new()));
+        // There is nothing to fill it up with.
+        return Ok(Value::Bytes(s));
     }
     // As MySQL counts: each character as long as one can be.
     let most = n.saturating_mul(set.mbmaxlen() as usize);
@@ -751,7 +752,6 @@ fn soundex<'a>(a: Args<'a>) -> Result<Value<'a>> {
         b'L' => b'4',
         b'M' | b'N' => b'5',
         b'R' => b'6',
-        b'H' | b'W' => b'-',
         _ => b'0',
     };
     // Letters beyond ASCII count as vowels.
@@ -775,14 +775,12 @@ fn soundex<'a>(a: Args<'a>) -> Result<Value<'a>> {
             last = k;
             continue;
         }
-        if k == b'-' {
-            continue;
-        }
+        // Vowels go first, then what is like the one before it.
         if k != b'0' && k != last {
             out.push(k);
             digits += 1;
+            last = k;
         }
-        last = k;
     }
     if !out.is_empty() {
         (digits..3).for_each(|_| out.push(b'0'));

@@ -414,6 +414,8 @@ fn maketime<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let Some(m) = a.int(1)? else { return Ok(Value::Null) };
     let Some(s) = a.double(2)? else { return Ok(Value::Null) };
     warn_too_many_seconds(&a.value(2)?, &a);
+    // A nanosecond is the least that counts.
+    let s = if s > -1e-9 && s < 0.0 { 0.0 } else { s };
     if !(0..60).contains(&m) || !(0.0..60.0).contains(&s) {
         return Ok(Value::Null);
     }

@@ -270,7 +270,18 @@ pub fn keys<'a>(a: Args<'a>) -> Result<Value<'a>> {
 }
 
 pub fn length<'a>(a: Args<'a>) -> Result<Value<'a>> {
-    Ok(part(&a)?.map_or(Value::Null, |v| Value::Int(v.length() as i64)))
+    let Some(doc) = a.json(0)? else { return Ok(Value::Null) };
+    if a.len() == 1 {
+        return Ok(Value::Int(doc.length() as i64));
+    }
+    let Some(path) = a.path(1)? else { return Ok(Value::Null) };
+    let found = path.seek(&doc)?;
+    Ok(match &found[..] {
+        [] => Value::Null,
+        [one] if !path.has_wildcard() => Value::Int(one.length() as i64),
+        // As the array that JSON_EXTRACT makes of it.
+        several => Value::Int(several.len() as i64),
+    })
 }
 
 pub fn depth<'a>(a: Args<'a>) -> Result<Value<'a>> {
