@@ -127,8 +127,10 @@ impl Session {
             connection_collation: self.state.vars.text(COLLATION_CONNECTION).to_string(),
             updatable: false,
         };
-        view.updatable = plan::views::is_updatable(&view);
-        if view.check_option != CheckOption::None && !plan::views::is_selection(&view) {
+        view.updatable = plan::written_views::is_updatable(&version, &schema, &view);
+        // What a join or more than columns would have to be checked for is not there.
+        let is_checked = || plan::views::is_selection(&view) || plan::written_views::is_of_derived_alone(&view);
+        if view.check_option != CheckOption::None && !(view.updatable && is_checked()) {
             return Err(err!(ER_VIEW_NONUPD_CHECK, schema, name));
         }
         self.define(|ddl| ddl.put_view(&schema, &name, columns, view, replace))

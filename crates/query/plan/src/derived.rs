@@ -46,7 +46,7 @@ impl Planner<'_> {
     /// Plans the query of a derived table; with what is to be merged of it, if it may be.
     pub(super) fn mergeable_query(&mut self, id: QueryId, alias: &str) -> Result<(QueryPlan, Option<Box<Candidate>>)> {
         let plain = matches!(self.parsed[id].body, QueryBody::Select(_));
-        let merges = plain && self.merges(alias);
+        let merges = plain && self.merges(alias, super::source::Merges::All);
         self.request.merging = merges;
         // The query inside sees the queries around this one, not the tables beside it.
         let block = self.scope.blocks.pop().expect("inside a query block");
@@ -61,10 +61,10 @@ impl Planner<'_> {
         Ok((plan?, candidate))
     }
 
-    /// May the derived table of that name be merged, as hints and the statement have it?
-    pub(super) fn merges(&mut self, alias: &str) -> bool {
+    /// May the table of that name and kind be merged, as hints and the statement have it?
+    pub(super) fn merges(&mut self, alias: &str, kind: super::source::Merges) -> bool {
         let hinted = self.hinted(alias, TableHint::Merge);
-        self.request.merges && hinted.unwrap_or_else(|| !self.switched_off("derived_merge"))
+        self.request.merges >= kind && hinted.unwrap_or_else(|| !self.switched_off("derived_merge"))
     }
 
     /// Makes the block at hand a candidate, to be merged into the one around it, if it is a plain selection.

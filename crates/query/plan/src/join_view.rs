@@ -10,6 +10,7 @@ use super::node::Assigned;
 use super::source::Written;
 use super::views::{is_join, origins};
 use catalog::{CheckOption, Table};
+use expr::error::unknown_column;
 use sql::ast::{self, Expr as Ast, Parsed, TableRef};
 use std::sync::Arc;
 use types::codes::*;
@@ -53,14 +54,20 @@ pub(super) fn deleted_from(parsed: &Parsed, delete: &ast::Delete) -> Vec<Written
     targets(parsed, delete).into_iter().map(of).collect()
 }
 
-/// Why nothing is inserted through a view that is no selection from one table. Errors 1348, 1393, 1394, 1395.
+/// Why nothing is inserted through a view that is no selection from one table. Errors 1054, 1348, 1393, 1394, 1395.
 pub(super) fn not_inserted(table: &Table, names: Option<&[&str]>, replaces: bool) -> Option<SqlError> {
-    let view = table.view.as_deref().filter(|view| view.updatable)?;
+    let view = table.view.as_deref().filter(|view| super::written_views::is_mergeable_view(view))?;
     let is_join = is_join(view);
     if is_join && names.is_none() {
         return Some(err!(ER_VIEW_NO_INSERT_FIELD_LIST, table.schema, table.name));
     }
     let origins = origins(view)?;
+    // Where no column is named all get their defaults.
+    let names = names.filter(|names| !names.is_empty());
+    let has = |name: &&&str| table.columns.iter().any(|c| c.name.eq_ignore_ascii_case(name));
+    if let Some(unknown) = names.into_iter().flatten().find(|name| !has(name)) {
+        return Some(unknown_column(unknown, "field list"));
+    }
     let is_named = |name: &str| names.is_none_or(|names| names.iter().any(|n| n.eq_ignore_ascii_case(name)));
     let mut of: Option<&str> = None;
     for (column, origin) in table.columns.iter().zip(&origins).filter(|(c, _)| is_named(&c.name)) {
@@ -82,7 +89,8 @@ impl Planner<'_> {
         let has = |name: &String| table.columns.iter().any(|c| c.name.eq_ignore_ascii_case(name));
         let is_meant = |w: &Written| w.table.as_deref().is_none_or(|t| t == alias) && w.column.as_ref().is_none_or(has);
         // The condition of a CHECK OPTION is asked of the row of one table.
-        view.updatable && view.check_option == CheckOption::None && self.current_block().written.iter().any(is_meant)
+        let is_free = view.check_option == CheckOption::None;
+        is_free && self.current_block().written.iter().any(is_meant) && self.can_write(table)
     }
 
     /// Is an UPDATE or DELETE of this table alone planned as a joined one? That of a join view has to be; where a subquery of WHERE
@@ -101,7 +109,7 @@ impl Planner<'_> {
         let Some(view) = &table.view else {
             return !in_order && !self.settings.row_by_row && self.asks_subquery(filter);
         };
-        view.updatable && !self.is_of_one_table(&table) && (!in_order || is_join(view))
+        !self.is_of_one_table(&table) && (!in_order || is_join(view)) && self.can_write(&table)
     }
 
     /// The source that stands for the merged view that source `i` is a table of.

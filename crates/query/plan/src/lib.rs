@@ -66,6 +66,7 @@ mod target_reads;
 mod variable;
 pub mod views;
 pub mod window;
+pub mod written_views;
 
 use crate::parameter::{Otherwise, Parameter, Takes, text_type};
 use catalog::{Table, Version};
@@ -159,7 +160,7 @@ impl<'p> Planner<'p> {
                 takes_candidates: false,
                 is_candidate: false,
                 candidate: None,
-                merges: true,
+                merges: source::Merges::All,
                 merging: false,
                 pushed: None,
             },
@@ -291,9 +292,9 @@ impl<'p> Planner<'p> {
         // What UPDATE and DELETE read beside the table that they write is computed first.
         let of_rows = |i: &ast::Insert| matches!(i.source, ast::InsertSource::Rows(_));
         self.request.merges = match statement {
-            Statement::Update(_) | Statement::Delete(_) => false,
-            Statement::Insert(insert) => !of_rows(insert),
-            _ => true,
+            Statement::Update(_) | Statement::Delete(_) => source::Merges::Nothing,
+            Statement::Insert(insert) if of_rows(insert) => source::Merges::Nothing,
+            _ => source::Merges::All,
         };
         match statement {
             Statement::Query(id) => self.query_body_of(*id),

@@ -7,7 +7,7 @@ use super::join_tree::Tree;
 use super::join_view;
 use super::names::{AliasRule, Block, Source};
 use super::node::rules::Rules;
-use super::node::{Body, DeleteMany, Plan, UpdateMany, UpdateTarget};
+use super::node::{Assigned, Body, DeleteMany, Plan, UpdateMany, UpdateTarget};
 use super::slots::subquery_of;
 use super::source::Through;
 use catalog::{Changes, Table};
@@ -37,6 +37,7 @@ impl Planner<'_> {
         let alone = self.block().sources.len() == 1;
         self.raise_late_error()?;
         let set = self.assignments(&update.set)?;
+        self.one_key_a_table(&set)?;
         self.one_table_a_view(&set)?;
         let mut targets: Vec<UpdateTarget> = Vec::new();
         for i in 0..self.block().sources.len() {
@@ -125,10 +126,37 @@ impl Planner<'_> {
         Ok(Body::DeleteMany(Box::new(DeleteMany { plan, shapes, targets, alone, ignore: delete.ignore })))
     }
 
+    /// Error 1706 where a table is updated by two names, and its primary key by one of them.
+    fn one_key_a_table(&self, set: &[(usize, usize, Assigned)]) -> Result<()> {
+        let sources = &self.current_block().sources;
+        let at = |slot: usize| sources.iter().position(|s| s.slot == slot && s.stands_for.is_none());
+        let mut updated: Vec<usize> = set.iter().filter_map(|(slot, ..)| at(*slot)).collect();
+        updated.sort_unstable();
+        updated.dedup();
+        let sets_key = |i: usize| {
+            let Some(table) = &sources[i].table else { return false };
+            let is_key = |column: usize| table.indexes[0].parts.iter().any(|part| part.column == column);
+            set.iter().any(|(slot, column, _)| *slot == sources[i].slot && is_key(*column))
+        };
+        let shown = |i: usize| &sources[self.view_around(i).unwrap_or(i)].name;
+        for (n, first) in updated.iter().enumerate() {
+            for second in &updated[n + 1..] {
+                let ids = [first, second].map(|i| sources[*i].table.as_ref().map(|t| t.id));
+                if ids[0].is_some() && ids[0] == ids[1] && (sets_key(*first) || sets_key(*second)) {
+                    return Err(err!(ER_MULTI_UPDATE_KEY_CONFLICT, shown(*first), shown(*second)));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The table of a source that is to be written, read by locking reads from now on.
     fn write_source(&mut self, i: usize, verb: &str) -> Result<Arc<Table>> {
+        let named = self.view_around(i).unwrap_or(i);
         let source = &mut self.block().sources[i];
-        let Some(table) = source.table.clone() else { return Err(not_updatable(&source.name, verb)) };
+        let Some(table) = source.table.clone() else {
+            return Err(not_updatable(&self.block().sources[named].name, verb));
+        };
         refuse_virtual(&table, verb)?;
         source.read = LOCKING;
         // Through a view or not, it is locked as one that is written.

@@ -49,3 +49,12 @@ pub struct Tuning {
     /// Index hints, with places in the table's list; an empty list means all.
     pub keys: Vec<(KeyHint, bool, Vec<usize>)>,
 }
+
+/// Which tables of a statement may become part of the block that reads them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Merges {
+    Nothing,
+    /// Those of a view that is written through: its derived tables are read alone.
+    Views,
+    All,
+}

@@ -121,8 +121,8 @@ pub struct Request {
     pub is_candidate: bool,
     /// It has become one: what it is made of.
     pub candidate: Option<Box<Candidate>>,
-    /// Derived tables of the statement may be merged.
-    pub merges: bool,
+    /// What of the statement may be merged.
+    pub merges: super::source::Merges,
     /// The query planned now may be merged.
     pub merging: bool,
     /// Conditions for the next SELECT that is planned.

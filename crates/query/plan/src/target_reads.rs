@@ -4,9 +4,10 @@
 
 use super::Planner;
 use super::dml::read_of;
-use super::views::{is_mergeable, parsed_query};
+use super::views::parsed_query;
+use super::written_views::{is_mergeable, leaves_of_query};
 use catalog::{Table, ViewAlgorithm};
-use sql::ast::{Parsed, QueryBody, QueryId, Statement, TableId, TableRef};
+use sql::ast::{Statement, TableRef};
 use std::sync::Arc;
 use types::codes::*;
 use types::{Result, err};
@@ -106,30 +107,5 @@ impl Planner<'_> {
             let under = self.version.base_table(schema, name).filter(|_| !is_cte && !kept.contains(&at));
             under.is_some_and(|under| self.view_reads(under, id, own.contains(&at)))
         })
-    }
-}
-
-/// The places of the tables in FROM of a query, and of the queries that stand there.
-fn leaves_of_query(parsed: &Parsed, query: QueryId, out: &mut Vec<usize>) {
-    match &parsed[query].body {
-        QueryBody::Select(select) => select.from.iter().for_each(|from| leaves(parsed, *from, out)),
-        QueryBody::SetOp { left, right, .. } => {
-            leaves_of_query(parsed, *left, out);
-            leaves_of_query(parsed, *right, out);
-        }
-        QueryBody::Nested(inner) => leaves_of_query(parsed, *inner, out),
-        QueryBody::Values(_) | QueryBody::Table(_) => {}
-    }
-}
-
-fn leaves(parsed: &Parsed, from: TableId, out: &mut Vec<usize>) {
-    match &parsed[from] {
-        table @ TableRef::Table(_) => out.extend(parsed.table_refs().iter().position(|t| std::ptr::eq(t, table))),
-        TableRef::Join { left, right, .. } => {
-            leaves(parsed, *left, out);
-            leaves(parsed, *right, out);
-        }
-        TableRef::Derived { query, .. } => leaves_of_query(parsed, *query, out),
-        TableRef::JsonTable(_) => {}
     }
 }

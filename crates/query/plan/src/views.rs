@@ -10,6 +10,7 @@ use super::semijoin::Candidate;
 use super::slots::subquery_of;
 use super::source::Definition;
 use super::source::Through;
+use super::written_views::is_mergeable;
 use crate::table_use::{ColumnUse, RoutineUse, TableUse, ViewRight};
 use catalog::mdl::Pin;
 use catalog::{CheckOption, Routine, RoutineKind, Table, Version, View, ViewAlgorithm};
@@ -66,19 +67,6 @@ struct Taken {
 
 pub(super) fn parsed_query(view: &View) -> Result<Parsed> {
     sql::parse(view.query.as_bytes(), sql::SqlMode::default()).map_err(|e| expr::error::parse_error(&e))
-}
-
-/// May MySQL merge the query into the one around it: is each of its rows one of FROM?
-pub(super) fn is_mergeable(parsed: &Parsed, query: ast::QueryId) -> bool {
-    let query = &parsed[query];
-    let QueryBody::Select(select) = &query.body else { return false };
-    let groups = select.options.distinct || !select.group.is_empty() || select.having.is_some();
-    let has_queries = parsed.queries().len() > 1;
-    // Of several queries it is not known whose a call inside of an expression is.
-    let computes = |e: &Ast| matches!(e, Ast::Aggregate { .. } | Ast::CountStar | Ast::GroupConcat(_) | Ast::Window(_));
-    let shows = |item: &SelectItem| matches!(item, SelectItem::Expr { expr, .. } if computes(&parsed[*expr]));
-    let gathers = select.items.iter().any(shows) || !has_queries && parsed.exprs().iter().any(computes);
-    !groups && !gathers && query.limit.is_none() && select.windows.is_empty() && select.from.is_some()
 }
 
 /// Is it rows of FROM for which WHERE holds, as they are?
@@ -342,7 +330,7 @@ impl Planner<'_> {
     /// shows more than columns, or one twice, or these are not of one table.
     pub(super) fn inserted_through(&mut self, table: &Arc<Table>, names: &[&str]) -> Result<Option<Merged>> {
         let view = table.view.as_ref().expect("a view");
-        if !view.updatable || view.check_option != CheckOption::None {
+        if view.check_option != CheckOption::None || !self.takes_rows(table) {
             return Ok(None);
         }
         let parsed = parsed_query(view)?;
@@ -459,7 +447,7 @@ impl Planner<'_> {
         alias: Option<&str>,
         written: bool,
     ) -> Result<(QueryPlan, Option<Box<Candidate>>)> {
-        let merges = alias.is_some_and(|alias| self.merges(alias)) || written;
+        let merges = alias.is_some_and(|alias| self.merges(alias, super::source::Merges::Views)) || written;
         let view = table.view.clone().expect("a view");
         let parsed = parsed_query(&view)?;
         let Statement::Query(id) = parsed.statement else { return Err(invalid(table, types::error::syntax_error())) };
@@ -472,7 +460,11 @@ impl Planner<'_> {
         inner.scope.is_merged_view = view.algorithm != ViewAlgorithm::TempTable
             && is_mergeable(&parsed, id)
             && !parsed.exprs().iter().any(is_subquery);
-        inner.request.merges = self.request.merges || written;
+        inner.request.merges = self.request.merges.max(if written {
+            super::source::Merges::Views
+        } else {
+            super::source::Merges::Nothing
+        });
         (inner.budget.blocks_planned, inner.budget.blocks_anew) = (self.budget.blocks_planned, self.budget.blocks_anew);
         (inner.budget.height, inner.budget.height_max) = (self.budget.height, self.budget.height_max);
         let is_select = matches!(parsed[id].body, QueryBody::Select(_));
@@ -704,16 +696,10 @@ pub fn functions_of<'v>(version: &'v Version, view: &Table) -> Vec<&'v Arc<Routi
     called.collect()
 }
 
-/// Is the view a selection from one table? Only such a one may have a CHECK OPTION.
+/// Is the view a selection from one table? Of those that can be written through, only such a one may have a CHECK OPTION.
 pub fn is_selection(view: &View) -> bool {
     view.algorithm != ViewAlgorithm::TempTable
         && parsed_query(view).is_ok_and(|parsed| plain_select(&parsed, Through::Change).is_some())
-}
-
-/// Can it be written through: as such a selection, or as a join of tables some of whose columns it shows?
-pub fn is_updatable(view: &View) -> bool {
-    is_selection(view)
-        || view.algorithm != ViewAlgorithm::TempTable && parsed_query(view).is_ok_and(|p| is_plain_join(&p))
 }
 
 /// Of each column of a view: the table in FROM whose column it is; `None`: it is computed.
@@ -737,22 +723,4 @@ pub(super) fn is_join(view: &View) -> bool {
     let Statement::Query(id) = parsed.statement else { return false };
     let QueryBody::Select(select) = &parsed[id].body else { return false };
     select.from.is_some_and(|from| matches!(parsed[from], TableRef::Join { .. }))
-}
-
-fn is_plain_join(parsed: &Parsed) -> bool {
-    let Statement::Query(id) = parsed.statement else { return false };
-    let query = &parsed[id];
-    let QueryBody::Select(select) = &query.body else { return false };
-    let is_more = |e: &Ast| is_subquery(e) || matches!(e, Ast::Aggregate { .. } | Ast::Window(_));
-    let is_column = |item: &SelectItem| is_column(parsed, item);
-    let is_inner = |t: &TableRef| match t {
-        TableRef::Table(_) => true,
-        TableRef::Join { kind, .. } => matches!(kind, ast::JoinKind::Inner | ast::JoinKind::Straight),
-        TableRef::Derived { .. } | TableRef::JsonTable(_) => false,
-    };
-    is_plain(query, select)
-        && !parsed.exprs().iter().any(is_more)
-        && select.items.iter().any(is_column)
-        && parsed.table_refs().iter().all(is_inner)
-        && select.from.is_some()
 }

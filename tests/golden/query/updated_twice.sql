@@ -1,0 +1,20 @@
+-- A table that an UPDATE changes by two names: not where its primary key is set by one of them.
+CREATE TABLE t (id INT PRIMARY KEY, a INT, k INT UNIQUE);
+CREATE TABLE n (a INT, b INT);
+INSERT INTO t VALUES (1, 1, 1), (2, 2, 2);
+INSERT INTO n VALUES (1, 1);
+CREATE VIEW v AS SELECT id, a FROM t;
+CREATE VIEW self AS SELECT x.id, x.a, y.k FROM t x JOIN t y ON x.id = y.id;
+UPDATE t x, t y SET x.id = 5, y.a = 2 WHERE x.id = 1 AND y.id = 2;
+UPDATE t x JOIN t y USING (id) SET x.id = 7, y.id = 8;
+UPDATE t x, n y, t z SET x.id = 5, y.a = 1, z.a = 1;
+UPDATE t x, n y, t z SET x.a = 5, y.a = 1, z.id = 1;
+UPDATE v, t SET v.id = 1, t.k = 2 WHERE v.id = t.id;
+UPDATE v x, v y SET x.id = 1, y.a = 2 WHERE x.id = y.id;
+UPDATE self SET id = 5, k = 6 WHERE id = 1;
+UPDATE self SET a = 5, k = 6 WHERE id = 1;
+UPDATE t x, t y SET x.a = 5, y.a = 2 WHERE x.id = 1 AND y.id = 2;
+UPDATE t x, t y SET x.k = 5, y.a = 3 WHERE x.id = 1 AND y.id = 2;
+UPDATE n x, n y SET x.a = 1, y.b = 2;
+UPDATE t x, t y SET x.id = 5 WHERE x.id = 1 AND y.id = 2;
+SELECT * FROM t ORDER BY id;
