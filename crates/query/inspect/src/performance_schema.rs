@@ -53,7 +53,7 @@ fn replication(cx: &Context, table: Replication, out: &mut Vec<Row>) -> Result<(
 /// Error 1227 for whoever makes no copies of the server.
 fn log_status(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     if !cx.viewer.makes_copies {
-        return Err(err!(ER_SPECIFIC_ACCESS_DENIED, "BACKUP_ADMIN"));
+        return Err(err!(ER_SPECIFIC_ACCESS_DENIED_ERROR, "BACKUP_ADMIN"));
     }
     replication(cx, Replication::LogStatus, out)
 }
