@@ -2,7 +2,7 @@
 
 use catalog::Table;
 
-/// A table that a statement touches, for privileges and metadata locks.
+/// A table that a statement touches, for privileges and metadata locks. Its fields are what each of these asks for by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableUse {
     pub schema: String,

@@ -8,6 +8,7 @@
 //! says that its session did not; times that a column would take by itself are those of the image.
 
 use crate::context::Env;
+use crate::execution::LOCKING;
 use crate::insert::observe;
 use crate::rules::RuleSet;
 use crate::write::{self, Refused, RowWriter, column};
@@ -15,7 +16,7 @@ use crate::{Run, long};
 use binlog::partial::{Refusal, apply_changes};
 use catalog::error;
 use catalog::{Changes, Pin, Table, Version};
-use engine::{Cursor, Direction, LockMode, Range, Read, Wait};
+use engine::{Cursor, Direction, LockMode, Range};
 use expr::Execution;
 use expr::Strictness;
 use expr::store;
@@ -26,8 +27,6 @@ use std::sync::Arc;
 use types::codes::*;
 use types::json::binary;
 use types::{Result, SqlError, Value, err, key};
-
-const LOCKING: Read = Read::Locking { mode: LockMode::Exclusive, wait: Wait::Block };
 
 /// A row by column of the table; `None`: the image does not have the column.
 pub type Image<'v> = [Option<Value<'v>>];

@@ -4,6 +4,7 @@
 //! collected first, so that no row is met twice (the Halloween problem); otherwise rows are written as they come.
 
 use super::beside::{placed, row_savepoint, undo_row};
+use super::execution::LOCKING;
 use super::long;
 use super::reread::{change_anew, read_anew};
 use super::rules::{RuleSet, is_ignorable};
@@ -13,7 +14,6 @@ use super::write::{Refused, RowWriter};
 use super::{Frame, Op, Run, Scope, Settled, recycle};
 use crate::context::Outcome;
 use catalog::{Table, TriggerEvent};
-use engine::{LockMode, Read, Wait};
 use expr::Execution;
 use expr::Node;
 use expr::Strictness;
@@ -25,8 +25,6 @@ use plan::slots::slot_names;
 use std::sync::Arc;
 use types::codes::*;
 use types::{Result, SqlError, Value};
-
-pub const LOCKING: Read = Read::Locking { mode: LockMode::Exclusive, wait: Wait::Block };
 
 /// The rows of an UPDATE or DELETE, one after another in slot 0.
 struct Rows {

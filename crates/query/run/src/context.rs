@@ -1,6 +1,6 @@
 //! What a statement needs from its session, and where its rows go.
 
-use crate::program::Condition;
+use crate::program::diagnostics::Condition;
 use engine::Transaction;
 use plan::ColumnMeta;
 use types::{DataType, Result, Value};

@@ -31,6 +31,10 @@ pub enum PlainReads {
     Locked,
 }
 
+/// How rows are read that are to be written.
+pub const LOCKING: engine::Read =
+    engine::Read::Locking { mode: engine::LockMode::Exclusive, wait: engine::Wait::Block };
+
 /// What all operators of one execution share: its fields are what each of them would be given one by one.
 pub struct Run<'x> {
     /// What its expressions share.

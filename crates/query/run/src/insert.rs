@@ -8,6 +8,7 @@ pub(super) use auto_increment::{auto_increment, number};
 
 use super::beside::{row_savepoint, undo_row};
 use super::change::{Assigner, info};
+use super::execution::LOCKING;
 use super::reread::read_anew;
 use super::rules::{RuleSet, is_ignorable};
 use super::spill::{Kept, Place};
@@ -16,7 +17,7 @@ use super::write::{self, Refused, RowWriter};
 use super::{Frame, Run, Scope, long, recycle};
 use crate::context::Outcome;
 use catalog::{Index, Table, TriggerEvent, error};
-use engine::{Cursor, Direction, Extent, LockMode, Range, Read, Wait};
+use engine::{Cursor, Direction, Extent, LockMode, Range};
 use expr::Execution;
 use expr::Strictness;
 use expr::print::SlotNames;
@@ -29,8 +30,6 @@ use std::sync::Arc;
 use types::codes::*;
 use types::sql_mode::SqlMode;
 use types::{DataType, Date, DateTime, Result, SqlError, TypeKind, Value, err, key};
-
-const LOCKING: Read = Read::Locking { mode: LockMode::Exclusive, wait: Wait::Block };
 
 enum Source {
     Rows(Vec<Vec<Assigned>>),

@@ -3,7 +3,8 @@
 //! sorted by key: rows are written in the order of their keys then, and not as the join named them.
 
 use super::beside::{row_savepoint, undo_row};
-use super::change::{Assigner, LOCKING, info};
+use super::change::{Assigner, info};
+use super::execution::LOCKING;
 use super::key_set::KeySet;
 use super::long;
 use super::reread::read_anew;

@@ -5,7 +5,7 @@
 //! over the row as it is now; of a row that is gone nothing is left to do. (MySQL 9.7 does the same for changes, and damages its
 //! indexes where the row is gone.)
 
-use super::change::LOCKING;
+use super::execution::LOCKING;
 use super::write::RowWriter;
 use super::{Run, long};
 use catalog::{ReferenceAction, Table};
