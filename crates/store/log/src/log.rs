@@ -79,9 +79,12 @@ pub struct Owed {
 
 impl Drop for Owed {
     fn drop(&mut self) {
-        self.core.change_owed(self.bytes.wrapping_neg());
-        // What is not removed now is removed by whoever keeps the reserve next.
-        let _ = self.core.keep_reserve(SPARE_RESERVE);
+        let left = self.core.change_owed(self.bytes.wrapping_neg());
+        // The latch of those who make files is not for every transaction's end. What is not removed now is removed by whoever keeps
+        // the reserve next.
+        if self.core.segments.is_reserve_amiss(left, SPARE_RESERVE) {
+            let _ = self.core.keep_reserve(SPARE_RESERVE);
+        }
     }
 }
 

@@ -302,6 +302,12 @@ impl Segments {
         self.reserved.load(Ordering::SeqCst)
     }
 
+    /// Would `keep_reserve` change anything, now that `wanted` has become less? It takes no latch, so the answer may be old.
+    pub fn is_reserve_amiss(&self, wanted: u64, spare: usize) -> bool {
+        let files = wanted.div_ceil(self.data_bytes) + spare as u64;
+        self.is_short() || self.reserved() > files * self.data_bytes
+    }
+
     /// Is there less in the reserve than there should be? Then what is left of the log's files is for rollbacks.
     pub fn is_short(&self) -> bool {
         // Relaxed: who reads it too late has taken little: see `ROOM_AHEAD`.

@@ -150,7 +150,7 @@ impl Core {
 
     /// Until LSNs below `end` have a segment. On a full disk the next checkpoint makes room, once recovery alone needs the oldest one.
     #[cold]
-    pub fn make_segments(&self, end: Lsn) -> Result<()> {
+    fn make_segments(&self, end: Lsn) -> Result<()> {
         loop {
             let Err(error) = self.segments.grow_to(end) else { return Ok(()) };
             if self.give_reserve_back() {
@@ -176,7 +176,7 @@ impl Core {
 
     /// For a rollback. The last segment is left to others as long as there is something else.
     #[cold]
-    pub fn use_reserve(&self, end: Lsn, left: u64) -> Result<()> {
+    fn use_reserve(&self, end: Lsn, left: u64) -> Result<()> {
         match self.segments.grow_by_reserve(end) {
             Err(Error::NoSpace { .. }) if end - left <= self.segments.allocated() => Ok(()),
             outcome => outcome,
@@ -184,13 +184,13 @@ impl Core {
     }
 
     /// What the reserve has beyond what is owed is the first to go on a full disk.
-    pub fn give_reserve_back(&self) -> bool {
+    fn give_reserve_back(&self) -> bool {
         let before = self.segments.reserved();
         self.keep_reserve(0).is_ok() && self.segments.reserved() < before
     }
 
     /// Does the follower need nothing below `lsn`? Asks it to let go, which it does in steps otherwise.
-    pub fn ask_follower(&self, lsn: Lsn) -> Result<bool> {
+    fn ask_follower(&self, lsn: Lsn) -> Result<bool> {
         // Acquire: pairs with Release in `retain`.
         let is_free = || self.retained.load(Ordering::Acquire) >= lsn;
         if is_free() {
@@ -208,7 +208,7 @@ impl Core {
     }
 
     /// Looks at the shared words, and grants some room ahead, so that a thread looks once in some dozens of small groups.
-    pub fn grant_room(&self, lane: &Lane, bytes: usize, room: Room) -> Result<()> {
+    fn grant_room(&self, lane: &Lane, bytes: usize, room: Room) -> Result<()> {
         self.flusher.check()?;
         let usual = room == Room::Usual;
         if usual && self.segments.is_short() {

@@ -159,7 +159,7 @@ impl Core {
     }
 
     /// How a commit in progress is to be acknowledged: 0, 1 or 2.
-    pub fn acknowledges_at(&self) -> u8 {
+    fn acknowledges_at(&self) -> u8 {
         // Relaxed: a setting that orders nothing.
         let mode = self.flush_at_commit.mode.load(Ordering::Relaxed) & !TIGHTENING;
         if mode == 1 {
