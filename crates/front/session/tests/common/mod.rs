@@ -124,8 +124,11 @@ fn copy(from: &std::path::Path, to: &std::path::Path) {
             std::fs::create_dir_all(&target).unwrap();
             copy(&entry.path(), &target);
         } else {
-            // A spare log segment may go while we look.
-            let _ = std::fs::copy(entry.path(), target);
+            // A segment of the log that is being made may get its name while it is looked for.
+            match std::fs::copy(entry.path(), target) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => (),
+                copied => _ = copied.unwrap(),
+            }
         }
     }
 }
