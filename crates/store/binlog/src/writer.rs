@@ -516,8 +516,7 @@ fn run(mut writer: Writer, shared: &(Mutex<Shared>, Condvar), tell: &Tell) {
             shared.rounds += 1;
             (shared.settings, shared.stop, shared.rounds)
         };
-        writer.settings = settings;
-        writer.keys.set(settings.encrypts);
+        writer.set(settings);
         let result = writer.round(shared, stop, answered.is_some_and(|(last, _)| last != asked));
         let answer = Some((asked, result.is_err()));
         if answered != answer {
@@ -712,30 +711,18 @@ impl Writer {
         }
     }
 
-    /// Writes what is there, and does what was asked. After an error everything is as if the round had not gone further than what is
-    /// written, and it can be begun again. `settles`: somebody has no room for the log that is kept for this writer.
+    /// Writes what is there, a portion at a time, and does after each what was asked: while others commit, the end may never come.
+    /// After an error everything is as if the round had not gone further than what is written, and it can be begun again.
+    /// `settles`: somebody has no room for the log that is kept for this writer.
     fn round(&mut self, shared: &(Mutex<Shared>, Condvar), stop: bool, settles: bool) -> Result<()> {
-        let written = self.write_all(shared);
         loop {
-            let request = {
-                let requests = &mut shared.0.lock().requests;
-                // PURGE is what makes room.
-                let is_due = |request: &Request| written.is_ok() || matches!(request, Request::Purge(_));
-                requests.iter().position(|(_, request)| is_due(request)).and_then(|at| requests.remove(at))
-            };
-            let Some((number, request)) = request else { break };
-            let oldest = shared.0.lock().in_use.values().copied().min().unwrap_or(u64::MAX);
-            let result = self.obey(request, oldest);
-            // What is not in the file yet is nobody's to read.
-            if self.buffer.is_empty() {
-                self.publish(shared);
+            let written = self.write_portion(shared);
+            self.obey_all(shared, written.is_ok());
+            if !written? {
+                break;
             }
-            if let Some(answer) = shared.0.lock().answers.get_mut(&number) {
-                *answer = Some(result);
-            }
-            shared.1.notify_all();
+            self.set(shared.0.lock().settings);
         }
-        written?;
         if stop {
             return self.close();
         }
@@ -745,26 +732,30 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes what is there.
-    fn write_all(&mut self, shared: &(Mutex<Shared>, Condvar)) -> Result<()> {
+    fn set(&mut self, settings: Settings) {
+        self.settings = settings;
+        self.keys.set(settings.encrypts);
+    }
+
+    /// Writes and publishes what is there, up to a buffer full or the end of a file. False: there is no more.
+    fn write_portion(&mut self, shared: &(Mutex<Shared>, Condvar)) -> Result<bool> {
         if self.begins {
             self.begin()?;
         }
         if self.settings.checksum != self.checksum || self.settings.encrypts != self.file.is_encrypted() {
             self.rotate(true)?;
         }
-        while self.write_next()? {
-            if self.buffer.len() >= BUFFER_BYTES / 2 {
-                self.flush()?;
-                self.publish(shared);
-            }
-            if self.state.position - self.settled >= self.engine.log_capacity() / SETTLE_PART {
-                self.settle()?;
-            }
+        let file = self.state.file;
+        let mut more = true;
+        while more && self.buffer.len() < BUFFER_BYTES / 2 && self.state.file == file {
+            more = self.write_next()?;
         }
         self.flush()?;
         self.publish(shared);
-        Ok(())
+        if self.state.position - self.settled >= self.engine.log_capacity() / SETTLE_PART {
+            self.settle()?;
+        }
+        Ok(more)
     }
 
     /// At start: completes the files, and begins a new one unless the first was just begun.

@@ -9,8 +9,8 @@ use engine::{Engine, EngineOptions, Isolation, Transaction, Tree, TreeKind};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 use types::gtid::{GtidSet, Tag, Uuid};
 use types::{DataType, TypeKind, Value};
 
@@ -252,6 +252,41 @@ fn files_are_rotated_purged_and_begun_anew() {
     assert_eq!(read(&binlog).0, [10]);
     assert_eq!(read(&binlog).1.to_string(), format!("{uuid}:1"));
     drop(tx);
+    binlog.close();
+    engine.close().unwrap();
+}
+
+#[test]
+fn who_waits_for_the_files_is_not_put_off_by_those_who_commit() {
+    let scratch = Scratch::new("busy");
+    let engine = open(&scratch.0);
+    let binlog = start(&engine, &scratch.0);
+    let tree = tree(&engine);
+    let (engine, binlog, is_over) = (&engine, &binlog, &AtomicBool::new(false));
+    let directory = &scratch.0;
+    // Files of four transactions. Who commits is up to twenty files ahead of the writer, which so never comes to the end.
+    let commit = move || {
+        let mut tx = Transaction::new(engine).unwrap();
+        let mut rows = rows();
+        let patience = Instant::now() + Duration::from_secs(30);
+        // Relaxed: it publishes nothing.
+        for id in (0..).take_while(|_| !is_over.load(Ordering::Relaxed)) {
+            insert(&mut tx, engine, tree, &mut rows, id, 1, 4000);
+            let file = directory.join(format!("binlog.{:06}", (id / 4).saturating_sub(20).max(1)));
+            while !file.exists() && !is_over.load(Ordering::Relaxed) {
+                std::thread::yield_now();
+            }
+            assert!(Instant::now() < patience, "the files have not caught up");
+        }
+    };
+    std::thread::scope(|threads| {
+        threads.spawn(commit);
+        for _ in 0..3 {
+            binlog.catch_up(never).unwrap();
+            binlog.rotate(never).unwrap();
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
     binlog.close();
     engine.close().unwrap();
 }

@@ -1,9 +1,10 @@
 //! What sessions ask of the writer: FLUSH, PURGE and RESET of the files, gtid_purged.
 
-use super::{Binlog, Request, Writer};
+use super::{Binlog, Request, Shared, Writer};
 use crate::error::Result;
 use crate::statistics::Statistics;
 use std::time::SystemTime;
+use sync::{Condvar, Mutex};
 use types::gtid::{Gtid, GtidSet};
 
 impl Binlog {
@@ -105,7 +106,30 @@ impl Binlog {
 }
 
 impl Writer {
-    pub(super) fn obey(&mut self, request: Request, oldest: u64) -> Result<()> {
+    /// Does what was asked. `is_written`: the files can be written.
+    pub(super) fn obey_all(&mut self, shared: &(Mutex<Shared>, Condvar), is_written: bool) {
+        loop {
+            let request = {
+                let requests = &mut shared.0.lock().requests;
+                // PURGE is what makes room.
+                let is_due = |request: &Request| is_written || matches!(request, Request::Purge(_));
+                requests.iter().position(|(_, request)| is_due(request)).and_then(|at| requests.remove(at))
+            };
+            let Some((number, request)) = request else { break };
+            let oldest = shared.0.lock().in_use.values().copied().min().unwrap_or(u64::MAX);
+            let result = self.obey(request, oldest);
+            // What is not in the file yet is nobody's to read.
+            if self.buffer.is_empty() {
+                self.publish(shared);
+            }
+            if let Some(answer) = shared.0.lock().answers.get_mut(&number) {
+                *answer = Some(result);
+            }
+            shared.1.notify_all();
+        }
+    }
+
+    fn obey(&mut self, request: Request, oldest: u64) -> Result<()> {
         match request {
             Request::Rotate => self.rotate(true),
             Request::Settle => self.settle(),
