@@ -484,13 +484,13 @@ impl inspect::Source for Server {
         plan::statistics::shown(&self.engine, table)
     }
 
-    fn global_variables(&self) -> Vec<(&'static str, String)> {
+    fn global_variables(&self, wanted: inspect::Wanted<'_>) -> Vec<(&'static str, String)> {
         let globals = self.globals.load();
-        let all = VARIABLES
-            .iter()
-            .enumerate()
-            .filter(|(i, v)| v.scope != crate::variables::Scope::Session && globals.shows(*i as VarId));
-        all.map(|(i, v)| (v.name, self.printed_global(&globals, i as VarId))).collect()
+        let is_global = |id: usize, variable: &Variable| {
+            variable.scope != crate::variables::Scope::Session && globals.shows(id as VarId)
+        };
+        let shown = VARIABLES.iter().enumerate().filter(|(i, v)| is_global(*i, v) && wanted(v.name));
+        shown.map(|(i, v)| (v.name, self.printed_global(&globals, i as VarId))).collect()
     }
 
     fn variable_infos(&self) -> Vec<VariableInfo> {

@@ -160,11 +160,13 @@ impl Session {
             | ShowWhat::CreateEvent(_)) => self.show_create(parsed, &cx, what)?,
             ShowWhat::Grants { user, using } => self.show_grants(parsed, *user, using)?,
             ShowWhat::CreateUser(user) => self.show_create_user(parsed, *user)?,
-            ShowWhat::Variables(VarScope::Global) => {
-                show::pairs(cx.source.global_variables().into_iter().map(|(n, v)| (n.to_string(), v)).collect())
-            }
-            ShowWhat::Variables(_) => {
-                show::pairs(self.state.printed_later()().into_iter().map(|(n, v)| (n.to_string(), v)).collect())
+            ShowWhat::Variables(scope) => {
+                let wanted = |name: &str| like.is_none_or(|pattern| is_like(name.as_bytes(), pattern.as_bytes()));
+                let shown = match scope {
+                    VarScope::Global => cx.source.global_variables(&wanted),
+                    _ => (cx.session_variables)(&wanted),
+                };
+                show::pairs(shown.into_iter().map(|(name, value)| (name.to_string(), value)).collect())
             }
             ShowWhat::Status(VarScope::Global) => show::pairs(cx.status()),
             ShowWhat::Status(_) => show::pairs(cx.session_status()),
@@ -443,9 +445,13 @@ impl Session {
 fn keep_like(rows: &mut Rows, pattern: &[u8]) {
     let at = rows.like;
     rows.rows.retain(|row| match &row[at] {
-        Value::Bytes(b) => CollationId::UTF8MB4_0900_AI_CI.like(b, pattern, Some('\\')),
+        Value::Bytes(b) => is_like(b, pattern),
         _ => false,
     });
+}
+
+fn is_like(name: &[u8], pattern: &[u8]) -> bool {
+    CollationId::UTF8MB4_0900_AI_CI.like(name, pattern, Some('\\'))
 }
 
 /// SHOW ENGINE.

@@ -309,9 +309,10 @@ impl State {
     pub fn printed_later(&self) -> inspect::SessionVariables {
         let (server, vars) = (Arc::clone(&self.server), self.vars.clone());
         let computed: Vec<_> = COMPUTED.iter().map(|id| (*id, self.computed(*id))).collect();
-        Box::new(move || {
+        Box::new(move |wanted| {
             let globals = server.globals.load();
-            let shown = (0..VARIABLES.len() as VarId).filter(|id| globals.shows(*id));
+            let is_shown = |id: &VarId| globals.shows(*id) && wanted(VARIABLES[*id as usize].name);
+            let shown = (0..VARIABLES.len() as VarId).filter(is_shown);
             let print = |id: VarId| match computed.iter().find(|(own, _)| *own == id) {
                 Some((_, Some(value))) => value.clone(),
                 _ => printed(&server, &vars, id),

@@ -184,8 +184,8 @@ pub trait Source: Send + Sync {
     fn has_native_password(&self) -> bool;
     /// Metadata locks, held and asked for.
     fn metadata_locks(&self) -> Vec<catalog::mdl::LockRow>;
-    /// All global variables with their values as printed, sorted by name.
-    fn global_variables(&self) -> Vec<(&'static str, String)>;
+    /// The global variables whose names are `wanted` with their values as printed, sorted by name.
+    fn global_variables(&self, wanted: Wanted<'_>) -> Vec<(&'static str, String)>;
     /// Where their values come from, and their bounds.
     fn variable_infos(&self) -> Vec<VariableInfo>;
     /// What is known of a table's contents, sampled anew if the table has changed since.
@@ -206,8 +206,11 @@ pub type VisibleRoutine = Box<dyn Fn(&str, RoutineKind, &str) -> bool + Send>;
 /// (schema, table, column) -> `select,insert`
 pub type ColumnPrivileges = Box<dyn Fn(&str, &str, &str) -> String + Send>;
 
-/// The session's variables with their values as printed, made when they are asked for: some wait for the binary log's writer.
-pub type SessionVariables = Box<dyn Fn() -> Vec<(&'static str, String)> + Send>;
+/// Whether a variable of this name is shown. The value of another one is not made: some wait for the binary log's writer.
+pub type Wanted<'a> = &'a dyn Fn(&str) -> bool;
+
+/// The session's variables that are wanted with their values as printed, made when they are asked for.
+pub type SessionVariables = Box<dyn Fn(Wanted<'_>) -> Vec<(&'static str, String)> + Send>;
 
 /// Rows of the status that are the server's own, as the session sees them: TLS, and the buffer pool in words.
 pub type ServerStatus = Box<dyn Fn() -> Vec<(String, String)> + Send>;

@@ -101,7 +101,7 @@ fn keyring_keys(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
 }
 
 fn global_variables(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    out.extend(cx.source.global_variables().into_iter().map(|(name, value)| vec![word(name), text(value)]));
+    out.extend(cx.source.global_variables(&|_| true).into_iter().map(|(name, value)| vec![word(name), text(value)]));
     Ok(())
 }
 
@@ -126,7 +126,7 @@ fn variables_info(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
 }
 
 fn session_variables(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    out.extend((cx.session_variables)().into_iter().map(|(name, value)| vec![word(name), text(value)]));
+    out.extend((cx.session_variables)(&|_| true).into_iter().map(|(name, value)| vec![word(name), text(value)]));
     Ok(())
 }
 
