@@ -23,6 +23,9 @@ pub trait Destination: Send + Sync {
     }
 }
 
+/// Says that the files beside it are not all there yet.
+const UNFINISHED: &str = "unfinished";
+
 /// A directory, whose folders are made as files need them.
 pub struct Folder {
     root: Directory,
@@ -47,6 +50,12 @@ impl Folder {
         self.root.path()
     }
 
+    /// Puts an empty file there until [`Folder::drop_unfinished`], so that from the first moment nobody takes the directory for one
+    /// with nothing in it.
+    pub fn mark_unfinished(&self) -> Result<()> {
+        self.file(UNFINISHED).map(drop)
+    }
+
     /// The file, opened or made. Error: the name leads out of the directory.
     fn file(&self, name: &str) -> Result<Arc<File>> {
         if let Some(file) = self.open.lock().get(name) {
@@ -69,7 +78,7 @@ impl Folder {
         Ok(file)
     }
 
-    /// Removes files that were begun and are not whole.
+    /// Removes files that were begun and are not whole, and the mark.
     pub fn drop_unfinished(&self) -> Result<()> {
         let names: Vec<String> = self.open.lock().drain().map(|(name, _)| name).collect();
         names.iter().try_for_each(|name| self.root.remove(name))
@@ -98,5 +107,31 @@ impl Destination for Folder {
             Some((folders, _)) => Directory::open(self.root.path().join(folders))?.sync(),
             None => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_marked_until_it_is_whole() {
+        let root = std::env::temp_dir().join(format!("clearway-folder-{}", std::process::id()));
+        std::fs::create_dir_all(&root).unwrap();
+        let names = || {
+            let entries = std::fs::read_dir(&root).unwrap();
+            let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+            names.sort();
+            names
+        };
+        let folder = Folder::open(&root).unwrap();
+        folder.mark_unfinished().unwrap();
+        assert_eq!(names(), [UNFINISHED]);
+        folder.put("whole", b"1").unwrap();
+        folder.write_at("begun", b"2", 0).unwrap();
+        assert_eq!(names(), ["begun", UNFINISHED, "whole"]);
+        folder.drop_unfinished().unwrap();
+        assert_eq!(names(), ["whole"]);
+        std::fs::remove_dir_all(&root).unwrap();
     }
 }

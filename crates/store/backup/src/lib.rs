@@ -21,9 +21,12 @@ pub use request::Request;
 /// In a data directory: a copy that takes the data's place at the next start, once it is whole.
 pub const CLONE_FOLDER: &str = "#clone";
 
-/// The directory that a copy is written to: keys in it are their owner's alone, as they are in the data directory.
+/// The directory that a copy is written to: keys in it are their owner's alone, as they are in the data directory. From
+/// the first moment it is no empty directory, which a server would take for its data.
 pub fn folder(path: &std::path::Path) -> io::Result<io::Folder> {
-    Ok(io::Folder::open(path)?.with_private(&[cipher::FILE_NAME]))
+    let folder = io::Folder::open(path)?.with_private(&[cipher::FILE_NAME]);
+    folder.mark_unfinished()?;
+    Ok(folder)
 }
 
 /// Why a copy cannot be taken or brought back: a line for whoever asked.
