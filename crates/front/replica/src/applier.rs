@@ -2,13 +2,13 @@
 //! has them made in the seat that comes with them, and commits them in their turn, with those that were parked behind.
 
 use crate::changes::{Changes, damaged, unreadable};
-use crate::channel::Channel;
 use crate::config::Position;
 use crate::errors;
 use crate::group::{Groups, Step};
 use crate::host::{Apply, Origin};
 use crate::relay::{Cursor, Next, RelayLog};
 use crate::schedule::{Due, Job, Parking, Schedule, Seat, Taken, Takes, Turn};
+use crate::shared::Shared;
 use crate::workers::Report;
 use binlog::decode::{body_of, code};
 use binlog::event::{Checksum, Header, xa_prepared};
@@ -21,7 +21,7 @@ use types::{SqlError, err};
 const RETRY_PAUSE: Duration = Duration::from_millis(20);
 
 pub(crate) struct Applier {
-    channel: Arc<Channel>,
+    channel: Arc<Shared>,
     schedule: Arc<Schedule>,
     takes: Takes,
     relay: Arc<RelayLog>,
@@ -54,7 +54,7 @@ fn seated(seat: &mut Option<Seat>) -> &mut dyn Apply {
 }
 
 impl Applier {
-    pub fn new(channel: &Arc<Channel>, schedule: &Arc<Schedule>, takes: Takes, report: Report) -> Applier {
+    pub fn new(channel: &Arc<Shared>, schedule: &Arc<Schedule>, takes: Takes, report: Report) -> Applier {
         Applier {
             channel: Arc::clone(channel),
             schedule: Arc::clone(schedule),

@@ -6,13 +6,15 @@
 
 use crate::applier::{Applier, Ends};
 use crate::changes::unreadable;
-use crate::channel::{Channel, SqlState, now_us};
 use crate::config::{Done, Position};
 use crate::errors;
 use crate::group::{Groups, Step};
 use crate::host::Origin;
+use crate::progress::now_us;
 use crate::relay::{Cursor, Next, Place, RelayLog};
 use crate::schedule::{Job, Order, SPARE_SEATS, Schedule, Seat, Takes};
+use crate::shared::Shared;
+use crate::status::SqlState;
 use crate::until::Until;
 use crate::workers::Report;
 use binlog::decode::{self, Head, QueryEvent, body_of, code};
@@ -32,7 +34,7 @@ const LOOK_SOON: Duration = Duration::from_millis(10);
 /// Transactions of a source's file whose numbers are remembered.
 const REMEMBERED_MAX: usize = 1 << 14;
 
-pub(crate) fn run(channel: &Arc<Channel>) {
+pub(crate) fn run(channel: &Arc<Shared>) {
     let mut ends = Told(channel, false);
     let ended = Coordinator::new(channel).and_then(|mut coordinator| coordinator.run());
     channel.set_schedule(None);
@@ -45,7 +47,7 @@ pub(crate) fn run(channel: &Arc<Channel>) {
 }
 
 /// However the thread ends: that is told.
-struct Told<'c>(&'c Channel, bool);
+struct Told<'c>(&'c Shared, bool);
 
 impl Drop for Told<'_> {
     fn drop(&mut self) {
@@ -127,7 +129,7 @@ struct Open {
 }
 
 struct Coordinator<'c> {
-    channel: &'c Arc<Channel>,
+    channel: &'c Arc<Shared>,
     relay: Arc<RelayLog>,
     cursor: Cursor,
     schedule: Arc<Schedule>,
@@ -153,7 +155,7 @@ impl Drop for Coordinator<'_> {
 }
 
 impl Coordinator<'_> {
-    fn new(channel: &Arc<Channel>) -> Result<Coordinator<'_>, SqlError> {
+    fn new(channel: &Arc<Shared>) -> Result<Coordinator<'_>, SqlError> {
         let relay = channel.relay();
         let cursor = Cursor::open(&relay, channel.applied_place()).map_err(|e| unreadable(&e))?;
         let config = channel.config();

@@ -1,12 +1,13 @@
 //! The receiver: MySQL's I/O thread. Connects to the source, asks for its events, and puts them into the relay log.
 
-use crate::channel::{Channel, IoState};
 use crate::client::{Connection, registration};
 use crate::config::{Position, SourceConfig};
 use crate::errors::unwritten;
 use crate::group::{Groups, Step};
+use crate::progress::Progress;
 use crate::relay::RelayLog;
-use crate::workers::Progress;
+use crate::shared::Shared;
+use crate::status::IoState;
 use binlog::decode::{Head, body_of, code, rotate};
 use binlog::event::{self, Checksum, FLAG_ARTIFICIAL, HEADER_BYTES, Header, Kind, MAGIC};
 use std::sync::Arc;
@@ -31,14 +32,14 @@ const THROUGH_GTID: u16 = 4;
 const BATCH_BYTES: usize = 256 << 10;
 
 /// Runs until it is told to stop or something is wrong that trying again does not mend.
-pub(crate) fn run(channel: &Arc<Channel>) {
+pub(crate) fn run(channel: &Arc<Shared>) {
     let mut ends = Told(channel, false);
     receive(channel);
     ends.1 = true;
 }
 
 /// However the thread ends: that is told.
-struct Told<'c>(&'c Channel, bool);
+struct Told<'c>(&'c Shared, bool);
 
 impl Drop for Told<'_> {
     fn drop(&mut self) {
@@ -48,7 +49,7 @@ impl Drop for Told<'_> {
     }
 }
 
-fn receive(channel: &Arc<Channel>) {
+fn receive(channel: &Arc<Shared>) {
     let mut attempts = 0;
     while !channel.io_stops() {
         let config = channel.config();
@@ -142,7 +143,7 @@ fn now_s() -> i64 {
 }
 
 /// Connects, and settles with the source what it has to know. Errors: of the connection; [`ER_REPLICA_FATAL_ERROR`].
-fn connect(channel: &Arc<Channel>, config: &SourceConfig) -> Result<(Connection, Source), SqlError> {
+fn connect(channel: &Arc<Shared>, config: &SourceConfig) -> Result<(Connection, Source), SqlError> {
     let host = &channel.host;
     let mut connection = Connection::open(config, host.net_timeout(), &|cutter| channel.io_cutter(cutter))?;
     let c = &mut connection;
@@ -195,7 +196,7 @@ fn connect(channel: &Arc<Channel>, config: &SourceConfig) -> Result<(Connection,
 }
 
 /// Semi-synchronous replication, if the source can.
-fn agree_to_answer(channel: &Channel, c: &mut Connection) -> Result<bool, SqlError> {
+fn agree_to_answer(channel: &Shared, c: &mut Connection) -> Result<bool, SqlError> {
     let mut asked = c.value("SELECT @@GLOBAL.rpl_semi_sync_source_enabled");
     if matches!(&asked, Err(e) if e.code == ER_UNKNOWN_SYSTEM_VARIABLE) {
         // As MariaDB and MySQL before 8.0.26 call it.
@@ -230,7 +231,7 @@ fn agree_on_gtids(source: &str, own: u64, config: &SourceConfig) -> Result<(), S
 
 /// Asks for events and takes them until the connection or the thread ends.
 fn stream(
-    channel: &Arc<Channel>,
+    channel: &Arc<Shared>,
     config: &SourceConfig,
     mut connection: Connection,
     source: &Source,
@@ -290,7 +291,7 @@ fn answer(position: &Position) -> Vec<u8> {
 }
 
 fn ask(
-    channel: &Arc<Channel>,
+    channel: &Arc<Shared>,
     config: &SourceConfig,
     connection: &mut Connection,
     from: &Position,
@@ -321,7 +322,7 @@ struct Front {
 }
 
 struct Receiver<'c> {
-    channel: &'c Arc<Channel>,
+    channel: &'c Arc<Shared>,
     relay: &'c RelayLog,
     own_id: u32,
     ignored: &'c [u32],

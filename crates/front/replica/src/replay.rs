@@ -8,10 +8,11 @@
 //! [`Plan::make`] reads all events first: what is damaged, cut short or missing, and a point that is not there, shows before anything is
 //! changed. [`replay`] then feeds them to the channel's relay log in place of a receiver.
 
-use crate::channel::{Channel, SqlState, ThreadChoice};
+use crate::channel::{Channel, ThreadChoice};
 use crate::config::{Position, SourceConfig};
 use crate::errors::{Stopped, unwritten};
 use crate::group::{Groups, Step};
+use crate::status::SqlState;
 use binlog::decode::code::MARIA_GTID;
 use binlog::decode::{Head, body_of};
 use binlog::event::{self, FLAG_ARTIFICIAL, Header, Kind, MAGIC, Stamp};
@@ -391,8 +392,8 @@ pub fn replay(channel: &Arc<Channel>, plan: &Plan, tell: &mut dyn FnMut(u64)) ->
 
 /// Puts a piece of a file into the relay log.
 fn feed(channel: &Arc<Channel>, piece: &Piece, tell: &mut dyn FnMut(u64)) -> std::result::Result<(), SqlError> {
-    let relay = channel.relay();
-    let keys = channel.host.log_keys().ok_or_else(|| unwritten("the server ends"))?;
+    let relay = channel.shared.relay();
+    let keys = channel.shared.host.log_keys().ok_or_else(|| unwritten("the server ends"))?;
     let file = open(&piece.path, &keys).map_err(unwritten)?;
     let begin_file = |offset: u64| {
         let mut bytes = Vec::new();
@@ -446,8 +447,8 @@ fn check(channel: &Arc<Channel>, tell: &mut dyn FnMut(u64)) -> std::result::Resu
 }
 
 fn await_all(channel: &Arc<Channel>, tell: &mut dyn FnMut(u64)) -> std::result::Result<(), SqlError> {
-    let end = channel.relay().end();
-    while channel.applied_place() != Some(end) {
+    let end = channel.shared.relay().end();
+    while channel.shared.applied_place() != Some(end) {
         check(channel, tell)?;
     }
     check(channel, tell)

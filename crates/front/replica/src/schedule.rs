@@ -22,8 +22,8 @@
 
 use crate::config::{Mark, Position};
 use crate::host::{Apply, Origin};
+use crate::progress::Progress;
 use crate::relay::Place;
-use crate::workers::Progress;
 use binlog::event::Checksum;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;

@@ -1,56 +1,11 @@
 //! What is told of a channel's workers.
 
-use crate::channel::{LastError, now_us};
 use crate::config::Position;
+use crate::progress::{LastError, Progress};
 use crate::schedule::Job;
-use binlog::decode::Head;
 use std::sync::Arc;
 use sync::{Mutex, Rank};
 use types::SqlError;
-use types::gtid::Gtid;
-
-/// A transaction that a worker applies, or has applied. Times in microseconds since 1970, 0 where there is none.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
-    /// There is one; with a number, unless it is anonymous.
-    pub is_there: bool,
-    pub gtid: Option<Gtid>,
-    pub original_us: u64,
-    pub immediate_us: u64,
-    pub began_us: u64,
-    pub ended_us: u64,
-    pub retries: u64,
-    /// Why it was begun anew last.
-    pub transient: LastError,
-}
-
-impl Progress {
-    /// One that begins now.
-    pub(crate) fn of(head: &Head) -> Progress {
-        Progress {
-            is_there: true,
-            gtid: head.gtid,
-            original_us: head.original_commit_us,
-            immediate_us: head.immediate_commit_us,
-            began_us: now_us(),
-            ..Progress::default()
-        }
-    }
-
-    /// The same, taken, at its end.
-    pub(crate) fn end(&mut self) -> Progress {
-        Progress { ended_us: now_us(), ..std::mem::take(self) }
-    }
-
-    /// Its number, `ANONYMOUS`, or nothing where there is no transaction.
-    pub fn name(&self) -> String {
-        match self.gtid {
-            Some(gtid) => gtid.to_string(),
-            None if self.is_there => "ANONYMOUS".to_string(),
-            None => String::new(),
-        }
-    }
-}
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorkerStatus {

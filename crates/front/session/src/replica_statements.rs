@@ -107,7 +107,7 @@ impl Session {
         }
         for channel in channels {
             if !channel.start(choice, until)? {
-                self.state.warn("Note", ER_REPLICA_CHANNEL_WAS_RUNNING, errors::was_running(&channel.name));
+                self.state.warn("Note", ER_REPLICA_CHANNEL_WAS_RUNNING, errors::was_running(channel.name()));
             }
         }
         Ok(())
@@ -115,7 +115,8 @@ impl Session {
 
     fn stop_replica(&mut self, parsed: &Parsed, choice: ThreadChoice, channel: Option<Str>) -> Result<()> {
         let channels = self.meant(parsed, channel)?;
-        let mut stopped: Vec<(String, bool)> = channels.iter().map(|c| (c.name.clone(), c.stop(choice))).collect();
+        let mut stopped: Vec<(String, bool)> =
+            channels.iter().map(|c| (c.name().to_string(), c.stop(choice))).collect();
         if stopped.is_empty() {
             stopped.push((String::new(), false));
         }
@@ -131,7 +132,7 @@ impl Session {
         for channel in self.meant(parsed, channel)? {
             if all {
                 channel.forget()?;
-                self.server.channels.remove(&channel.name);
+                self.server.channels.remove(channel.name());
             } else {
                 channel.reset()?;
             }

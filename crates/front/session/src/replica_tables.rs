@@ -3,8 +3,8 @@
 use crate::Server;
 use crate::clone::SERVER_UUID;
 use inspect::{Replication, Row};
-use replica::channel::{IoState, LastError, SqlState};
 use replica::{Filters, Progress, Status, WorkerStatus};
+use replica::{IoState, LastError, SqlState};
 use types::json::{Json, Object};
 use types::{Date, DateTime, Value};
 

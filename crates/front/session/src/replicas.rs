@@ -9,7 +9,7 @@ use catalog::dictionary::{self, Entry, Kind};
 use catalog::error::from_engine;
 use engine::{Isolation, Transaction};
 use expr::{SourcePlace, SourceWait};
-use replica::channel::Awaited;
+use replica::Awaited;
 use replica::replay::Plan;
 use replica::{Apply, Channel, Done, Filters, Host, Position, SourceConfig, ThreadChoice, Until};
 use std::collections::BTreeMap;
@@ -74,7 +74,7 @@ impl Channels {
     pub fn find(&self, name: &str) -> Option<Arc<Channel>> {
         let map = self.map.lock();
         // A data directory of an earlier version may have one that is named in capitals.
-        map.get(name).or_else(|| map.values().find(|channel| channel.name.to_lowercase() == name)).cloned()
+        map.get(name).or_else(|| map.values().find(|channel| channel.name().to_lowercase() == name)).cloned()
     }
 
     /// The channel of that name, or the only one. Error 3079.
@@ -119,7 +119,7 @@ impl Channels {
     }
 
     pub fn put(&self, channel: &Arc<Channel>) {
-        self.map.lock().insert(channel.name.clone(), Arc::clone(channel));
+        self.map.lock().insert(channel.name().to_string(), Arc::clone(channel));
     }
 
     pub fn remove(&self, name: &str) {
@@ -171,7 +171,7 @@ impl Server {
         }
         for channel in self.channels.all().iter().filter(|c| !c.config().host.is_empty()) {
             if let Err(e) = channel.start(ThreadChoice { io: true, sql: true }, &Until::Never) {
-                crate::panics::tell(&format!("replication channel '{}' does not start: {}", channel.name, e.message));
+                crate::panics::tell(&format!("replication channel '{}' does not start: {}", channel.name(), e.message));
             }
         }
     }

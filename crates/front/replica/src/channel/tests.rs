@@ -4,6 +4,7 @@ use super::*;
 use crate::config::{Done, Mark};
 use crate::host::{Apply, Origin};
 use crate::schedule::Turn;
+use crate::status::SqlState;
 use binlog::LogKeys;
 use binlog::decode::{QueryEvent, RowsEvent, SourceTable};
 use binlog::event::{self, Checksum, GtidEvent, Kind, MAGIC, Query, Stamp, XaId, put, xid};
@@ -242,8 +243,8 @@ fn who_panics_after_a_commit_has_it_neither_repeated_nor_lost() {
         let mut front = Vec::new();
         let stamp = Stamp { timestamp: 0, server_id: 1 };
         put(&mut front, Kind::Rotate, stamp, 0x20, None, &[&event::rotate("binlog.000001", 4)], Checksum::Crc32);
-        channel.relay().next_file(Checksum::Crc32, &front).unwrap();
-        channel.relay().append(&source_file(TRANSACTIONS)[MAGIC.len()..]).unwrap();
+        channel.shared.relay().next_file(Checksum::Crc32, &front).unwrap();
+        channel.shared.relay().append(&source_file(TRANSACTIONS)[MAGIC.len()..]).unwrap();
 
         let sql = ThreadChoice { io: false, sql: true };
         assert!(channel.start(sql, &Until::Never).unwrap());
@@ -253,8 +254,8 @@ fn who_panics_after_a_commit_has_it_neither_repeated_nor_lost() {
         assert!(kept.lock().committed.contains(&at));
 
         assert!(channel.start(sql, &Until::Never).unwrap());
-        let end = channel.relay().end();
-        until(|| channel.applied_place() == Some(end));
+        let end = channel.shared.relay().end();
+        until(|| channel.shared.applied_place() == Some(end));
         channel.stop(sql);
         assert_eq!(channel.status().sql_error.code, 0);
         let mut committed = kept.lock().committed.clone();
