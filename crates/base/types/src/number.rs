@@ -220,6 +220,17 @@ pub fn write_u64(mut v: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(&buffer[at..]);
 }
 
+/// Is the text a number from end to end, so that nothing is to be said of it?
+pub fn is_number(text: &[u8]) -> bool {
+    let (_, used) = parse_f64(text);
+    text[used..].iter().all(|c| is_blank(*c))
+}
+
+/// The same as a DECIMAL.
+pub fn is_decimal(text: &[u8]) -> bool {
+    is_number(text) && !text.iter().all(|c| is_blank(*c))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

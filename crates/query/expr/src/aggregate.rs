@@ -1,8 +1,7 @@
 //! Aggregate functions: what is called, and the accumulator that rows are folded into.
 
-use super::number::ArithOp;
-use super::{Expr, Node, convert, functions, number};
-use crate::{Execution, Scope};
+use crate::number::ArithOp;
+use crate::{Execution, Expr, Node, Scope, convert, document, functions, number, operand};
 use hashbrown::HashSet;
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -65,7 +64,7 @@ impl AggregateCall {
             | AggregateKind::StdPop
             | AggregateKind::StdSamp
             | AggregateKind::VarPop
-            | AggregateKind::VarSamp => args.into_iter().map(convert::arith_number).collect(),
+            | AggregateKind::VarSamp => args.into_iter().map(operand::arith_number).collect(),
             _ => args,
         };
         use AggregateKind::*;
@@ -184,9 +183,9 @@ fn is_binary(t: &DataType) -> bool {
 
 /// An operand of BIT_AND, BIT_OR, BIT_XOR: a binary string, or a number. Error 3514.
 fn bit_operand(e: Expr) -> Result<Expr> {
-    let e = convert::enum_number(e);
+    let e = operand::enum_number(e);
     if !is_binary(&e.ty) {
-        return Ok(convert::bit_number(e));
+        return Ok(operand::bit_number(e));
     }
     if e.ty.kind.is_blob() || e.ty.length > BIT_BYTES_MAX {
         return Err(SqlError::new(
@@ -471,7 +470,7 @@ impl Accumulator {
         if let Value::Json(b) | Value::Bytes(b) = &v {
             run.check_work(b.len())?;
         }
-        let value = functions::json::scalar(&v, e)?;
+        let value = document::scalar(&v, e)?;
         self.count += 1;
         if self.outgrown {
             return Ok(());

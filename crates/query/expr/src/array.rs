@@ -5,10 +5,8 @@
 //! the column instead ([`crate::plan::array`]): with their values converted in the same way, as MySQL does, so that what the index
 //! finds is what they say. A value that has no counterpart in the type is compared with the document as it stands.
 
-use super::functions::{Args, Function, json};
-use super::{Expr, Node, boolean, boolean_type, convert};
-use crate::Execution;
-use crate::Strictness;
+use crate::function::{Args, Function, Rule, unlisted};
+use crate::{Execution, Expr, Node, Strictness, boolean, boolean_type, convert, document};
 use catalog::Table;
 use types::codes::*;
 use types::json::{Json, opaque};
@@ -33,9 +31,9 @@ pub enum Search {
     Overlaps,
 }
 
-pub static MEMBER: Function = json::array_function("member of", |a| holds(a, Search::Member));
-pub static CONTAINS: Function = json::array_function("json_contains", |a| holds(a, Search::Contains));
-pub static OVERLAPS: Function = json::array_function("json_overlaps", |a| holds(a, Search::Overlaps));
+pub static MEMBER: Function = unlisted("member of", 4, 4, Rule::Int(1), |a| holds(a, Search::Member));
+pub static CONTAINS: Function = unlisted("json_contains", 4, 4, Rule::Int(1), |a| holds(a, Search::Contains));
+pub static OVERLAPS: Function = unlisted("json_overlaps", 4, 4, Rule::Int(1), |a| holds(a, Search::Overlaps));
 
 impl Search {
     fn function(self) -> &'static Function {
@@ -116,8 +114,8 @@ pub fn stored(
     let element = table.columns[at].array_of().expect("the column of a multi-valued index part");
     let doc = match &v {
         Value::Null => return Ok(Value::Null),
-        Value::Json(_) => json::document(&v)?,
-        Value::Bytes(text) => json::parse_text(&json::utf8(text, &operand.ty)?, 0, "cast_as_array")?,
+        Value::Json(_) => document::document(&v)?,
+        Value::Bytes(text) => document::parse_text(&document::utf8(text, &operand.ty)?, 0, "cast_as_array")?,
         _ => return Err(err!(ER_INVALID_TYPE_FOR_JSON, 1, "cast_as_array")),
     };
     let index = table.indexes.iter().find(|i| i.array_part.is_some_and(|n| i.parts[n].column == at));
@@ -364,11 +362,11 @@ pub fn wanted(v: &Value<'_>, e: &Expr, kind: Search, element: &DataType) -> Opti
         if e.ty.kind == TypeKind::Null && class_of(&convert::type_of(v)) != class_of(element) {
             return None;
         }
-        return converted(json::scalar(v, e).ok()?, element).ok();
+        return converted(document::scalar(v, e).ok()?, element).ok();
     }
     let doc = match v {
         Value::Json(_) => v.json()?,
-        Value::Bytes(text) => json::parse_text(&json::utf8(text, &e.ty).ok()?, 1, "").ok()?,
+        Value::Bytes(text) => document::parse_text(&document::utf8(text, &e.ty).ok()?, 1, "").ok()?,
         _ => return None,
     };
     let keep = |j: Json| if j == Json::Null { Some(j) } else { converted(j, element).ok() };

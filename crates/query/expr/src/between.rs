@@ -1,7 +1,9 @@
 //! What the three operands of BETWEEN are compared as. It is one thing for both comparisons, and hangs from all three.
 
-use super::compare::{is_number, is_string, time_as_text};
-use super::{Expr, Node, convert, functions, moment};
+use crate::adapt::time_as_text;
+use crate::compare::is_number;
+use crate::convert::is_string;
+use crate::{Expr, Node, convert, functions, moment, operand};
 use types::{DataType, TypeKind};
 
 fn is_text(e: &Expr) -> bool {
@@ -26,7 +28,7 @@ fn as_double(e: Expr) -> Expr {
     if is_number(&e) || e.ty.kind == TypeKind::Null {
         return e;
     }
-    let e = convert::arith_number(e);
+    let e = operand::arith_number(e);
     if e.ty.kind == TypeKind::Double { e } else { cast(e, DataType { length: 23, ..DataType::new(TypeKind::Double) }) }
 }
 
@@ -37,7 +39,7 @@ fn as_integer(e: Expr, beside: &DataType) -> Expr {
     }
     let integer = DataType { length: 21, ..DataType::new(TypeKind::BigInt) };
     if !(is_text(&e) && is_brought(&e)) {
-        return cast(convert::enum_number(e), integer);
+        return cast(operand::enum_number(e), integer);
     }
     // What is nothing for the column is a number.
     let held = cast(cast(e.clone(), *beside), integer);

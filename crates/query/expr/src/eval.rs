@@ -3,9 +3,9 @@
 use crate::compare::CmpOp;
 use crate::number::ArithOp;
 use crate::{
-    Execution, Expr, Node, Scope, alternatives, boolean, charset, compare, convert, functions, integer, list, number,
+    Execution, Expr, Node, Scope, alternatives, boolean, charset, compare, convert, function, integer, list, number,
+    print, reborrow,
 };
-use crate::{print, reborrow};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use types::codes::*;
@@ -92,7 +92,7 @@ impl Expr {
             },
             Node::Case { whens, otherwise } => self.chosen(whens, otherwise.as_deref(), run, at),
             Node::Call(f, args) => {
-                let args = functions::Args { run, at, args, function: f.name, converts: f.joins_text(), ty: &self.ty };
+                let args = function::Args { run, at, args, function: f.name, converts: f.joins_text(), ty: &self.ty };
                 match (f.eval)(args) {
                     Ok(Value::Json(document)) => match run.outgrows_packet(f.name, document.len())? {
                         true => Ok(Value::Null),

@@ -1,9 +1,8 @@
 //! What is asked of the execution that an expression is evaluated in.
 
 use crate::compare::CmpOp;
-use crate::error;
-use crate::functions::Scratch;
-use crate::{Env, Expr, Scope, StoredCall};
+use crate::scratch::Scratch;
+use crate::{Env, Expr, Scope, StoredCall, error};
 use catalog::Table;
 use std::cell::{Cell, RefCell, RefMut};
 use std::sync::Arc;

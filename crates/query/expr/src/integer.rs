@@ -1,8 +1,7 @@
 //! Integers that are asked of reals: what MySQL says of those that no BIGINT holds hangs from where they come from.
 
-use super::{Expr, Node, functions};
 use crate::error::out_of_range;
-use crate::{Execution, Scope};
+use crate::{Execution, Expr, Node, Scope};
 use types::codes::*;
 use types::{Result, Value, err};
 
@@ -26,7 +25,7 @@ fn origin(e: &Expr) -> Origin {
         Node::Column { .. } => Origin::Column,
         Node::Outer { expr, .. } => origin(expr),
         Node::Call(f, args) if f.name == "nullif" => origin(&args[0]),
-        Node::Call(f, _) if functions::find(f.name).is_some_and(|known| std::ptr::eq(known, *f)) => Origin::Computed,
+        Node::Call(f, _) if f.listed => Origin::Computed,
         Node::Case { whens, otherwise } => {
             let branches = whens.iter().map(|(_, then)| then).chain(otherwise.as_deref());
             let mut origins = branches.filter(|e| !matches!(e.node, Node::Const(_))).map(origin);

@@ -6,18 +6,22 @@
 //! ```text
 //!   node      the tree: literals, columns, operators, calls         eval      its value for the rows of a scope
 //!   row       those rows: slots side by side, a scope per query     store     a value brought to a column's type
-//!   functions, aggregate, window, compare, between, number, convert, clock: what the nodes mean
+//!   function  what a function is: name, arguments, evaluator      functions, aggregate, window: those that there are
+//!   compare, number, convert, document, clock: what the nodes mean, value by value
+//!   common, operand, adapt, between, list: operands brought to what stands beside them, at planning
 //!   execution what is asked of the statement that evaluates         print     the tree as text
 //! ```
 //! Knows how a row is laid out and what a session may be asked, but neither transactions nor plans nor operators: what it needs of
 //! an execution is the trait [`Execution`].
 
+pub mod adapt;
 pub mod aggregate;
 pub mod alternatives;
 pub mod array;
 pub mod between;
 pub mod charset;
 pub mod clock;
+pub mod common;
 pub mod compare;
 pub mod convert;
 pub mod document;
@@ -25,6 +29,7 @@ mod env;
 pub mod error;
 mod eval;
 mod execution;
+pub mod function;
 pub mod functions;
 pub mod integer;
 pub mod key;
@@ -32,9 +37,10 @@ pub mod list;
 pub mod moment;
 mod node;
 pub mod number;
+pub mod operand;
 pub mod print;
 pub mod row;
-
+mod scratch;
 pub mod store;
 pub mod time_zone;
 pub mod tuple;

@@ -3,8 +3,8 @@
 //! numbers, all doubles, all dates or all times. Any other list is gone through, since each of its comparisons may be of another kind.
 //! Long chains of OR and CASE are looked up in the same way: see [`super::alternatives`].
 
-use super::{Expr, Node, compare, functions};
-use crate::{Execution, Scope};
+use crate::functions::once;
+use crate::{Execution, Expr, Node, Scope, compare};
 use std::cell::{Cell, RefCell};
 use std::cmp::Ordering;
 use types::collation::CollationId;
@@ -21,10 +21,10 @@ pub fn is_kept(list: &[Expr]) -> bool {
 
 /// Does it read no row, and has nothing to say each time it is asked?
 pub fn is_plain(e: &Expr) -> bool {
-    match &functions::once::inner(e).node {
+    match &once::inner(e).node {
         Node::Const(_) | Node::Param(_) => true,
         Node::InCharset(inner) => matches!(inner.node, Node::Const(_) | Node::Param(_)),
-        _ => functions::once::is_value(e),
+        _ => once::is_value(e),
     }
 }
 
@@ -92,7 +92,7 @@ impl Sorted {
             let as_double = match (&v, of_value) {
                 (_, Class::Double) => true,
                 (_, Class::Exact) => operand == Class::Double,
-                (Value::Bytes(text), _) => numbers && functions::once::is_number(text),
+                (Value::Bytes(text), _) => numbers && types::number::is_number(text),
                 _ => false,
             };
             if as_double && numbers {

@@ -3,10 +3,9 @@
 //! What is no date or time is NULL for CAST alone. Beside others it is a value: the zero date, midnight, or one that nobody has, so
 //! that it equals nothing and NOT IN is true of it.
 
-use super::compare::is_string;
-use super::{Expr, Node, convert, functions};
-use crate::Execution;
-use functions::{Rule, f};
+use crate::convert::is_string;
+use crate::function::{Args, Func, Function, Rule, unlisted};
+use crate::{Execution, Expr, Node, convert};
 use types::codes::*;
 use types::temporal::parse::{self, Problem};
 use types::{DataType, Date, DateTime, Result, SqlMode, Time, TypeKind, Value, err};
@@ -53,7 +52,7 @@ fn nobodys(apart: u32) -> DateTime {
 }
 
 /// A text or number beside a date or time: one that is no date counts as the zero date.
-static MOMENT: functions::Function = f("moment", 1, 1, Rule::First, |a| {
+static MOMENT: Function = unlisted("moment", 1, 1, Rule::First, |a| {
     let v = a.value(0)?;
     match v {
         Value::Bytes(_) | Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_) => {
@@ -66,7 +65,7 @@ static MOMENT: functions::Function = f("moment", 1, 1, Rule::First, |a| {
 /// The same of a text, by its [`Form`] and what one that is no moment counts as.
 macro_rules! moment_of_text {
     ($form:expr, $otherwise:expr) => {
-        f("moment", 1, 1, Rule::First, |a| {
+        unlisted("moment", 1, 1, Rule::First, |a| {
             let v = a.value(0)?;
             let Value::Bytes(text) = &v else { return Ok(v) };
             Ok(Value::DateTime(read(text, $form, a.run).unwrap_or($otherwise)))
@@ -74,15 +73,15 @@ macro_rules! moment_of_text {
     };
 }
 
-static BESIDE_DATETIME: functions::Function = moment_of_text!(Form::DateTime, DateTime::ZERO);
-static BESIDE_DATE: functions::Function = moment_of_text!(Form::Date, DateTime::ZERO);
-static BESIDE_DAY: functions::Function = moment_of_text!(Form::Day, DateTime::ZERO);
+static BESIDE_DATETIME: Function = moment_of_text!(Form::DateTime, DateTime::ZERO);
+static BESIDE_DATE: Function = moment_of_text!(Form::Date, DateTime::ZERO);
+static BESIDE_DAY: Function = moment_of_text!(Form::Day, DateTime::ZERO);
 /// A text that is looked for among constant dates.
-static SOUGHT_DAY: functions::Function = moment_of_text!(Form::Day, nobodys(0));
+static SOUGHT_DAY: Function = moment_of_text!(Form::Day, nobodys(0));
 /// A text that stands among constant dates.
-static LISTED_DAY: functions::Function = moment_of_text!(Form::Day, nobodys(1));
+static LISTED_DAY: Function = moment_of_text!(Form::Day, nobodys(1));
 
-fn moment(function: functions::Func, e: Expr) -> Expr {
+fn moment(function: Func, e: Expr) -> Expr {
     let ty = DataType { decimals: 6, nullable: e.ty.nullable, ..DataType::new(TypeKind::DateTime) };
     Expr::new(Node::Call(function, vec![e]), ty)
 }
@@ -93,7 +92,7 @@ pub fn of(e: Expr) -> Expr {
 }
 
 /// The year of a row beside a date of one: a date without month and day.
-static YEAR: functions::Function = f("moment", 1, 1, Rule::First, |a| {
+static YEAR: Function = unlisted("moment", 1, 1, Rule::First, |a| {
     let v = a.value(0)?;
     let year = |y: u64| Value::DateTime(Date::new(y as u32, 0, 0).at_midnight());
     Ok(if v.is_null() { v } else { year(v.to_u64()) })
@@ -116,19 +115,19 @@ pub fn beside(e: Expr, other: &Expr) -> Expr {
 }
 
 /// The last function's argument where its first one is NULL, though what it was made of is not.
-fn time_or(a: &functions::Args<'_>, otherwise: Time) -> Result<Value<'static>> {
+fn time_or(a: &Args<'_>, otherwise: Time) -> Result<Value<'static>> {
     let time = a.value(0)?;
     let otherwise = if time.is_null() && !a.value(1)?.is_null() { Value::Time(otherwise) } else { Value::Null };
     Ok(if time.is_null() { otherwise } else { time.into_owned() })
 }
 
 /// Text among the values of IN beside a TIME: what is no time is midnight.
-static LISTED_TIME: functions::Function = f("listed_time", 2, 2, Rule::First, |a| time_or(&a, Time(0)));
+static LISTED_TIME: Function = unlisted("listed_time", 2, 2, Rule::First, |a| time_or(&a, Time(0)));
 
 /// Text that is looked for among times.
-static SOUGHT_TIME: functions::Function = f("listed_time", 2, 2, Rule::First, |a| time_or(&a, Time(Time::MAX.0 + 1)));
+static SOUGHT_TIME: Function = unlisted("listed_time", 2, 2, Rule::First, |a| time_or(&a, Time(Time::MAX.0 + 1)));
 
-fn time(function: functions::Func, e: Expr) -> Expr {
+fn time(function: Func, e: Expr) -> Expr {
     let ty = DataType { length: 17, decimals: 6, nullable: e.ty.nullable, ..DataType::new(TypeKind::Time) };
     let time = Expr::new(Node::Cast(Box::new(e.clone())), DataType { nullable: true, ..ty });
     Expr::new(Node::Call(function, vec![time, e]), ty)
@@ -145,7 +144,7 @@ pub fn sought_time(e: Expr) -> Expr {
 }
 
 /// A text of a list of constants that a DATE is looked for in, of which everything is said that is to be said.
-static LISTED_DATE: functions::Function = f("moment", 1, 1, Rule::First, |a| {
+static LISTED_DATE: Function = unlisted("moment", 1, 1, Rule::First, |a| {
     let v = a.value(0)?;
     let Value::Bytes(text) = &v else { return Ok(v) };
     Ok(Value::DateTime(parse::parse_datetime(text, SqlMode::NONE).map_or(nobodys(1), |p| p.value)))

@@ -4,7 +4,7 @@ use crate::aggregate::AggregateCall;
 use crate::compare::CmpOp;
 use crate::number::{ArithOp, BitOp};
 use crate::window::WindowCall;
-use crate::{compare, convert, functions};
+use crate::{compare, function, functions, operand};
 use std::borrow::Cow;
 use std::sync::Arc;
 use types::{CollationId, DataType, TypeKind, Value};
@@ -85,7 +85,7 @@ pub enum Node {
     Cast(Box<Expr>),
     /// The text in the character set of the type, which has to have all of its characters. Errors 3854, 3988.
     InCharset(Box<Expr>),
-    Call(functions::Func, Vec<Expr>),
+    Call(function::Func, Vec<Expr>),
     /// A call of an aggregate function, before grouping is planned; a column of the group's row after.
     Aggregate(Box<AggregateCall>),
     /// A call with OVER, before windows are planned; a column of the window's result after.
@@ -199,7 +199,7 @@ impl Expr {
         let members = self.members().cloned();
         let is_enum = matches!(self.node, Node::EnumText(..));
         let ty = self.ty;
-        let kept = if members.is_some() { convert::enum_number(self) } else { self };
+        let kept = if members.is_some() { operand::enum_number(self) } else { self };
         let read = Expr::column(slot, column, compare::column_of(&kept));
         let read = match members {
             Some(members) if is_enum => Expr::new(Node::EnumText(Box::new(read), members), ty),

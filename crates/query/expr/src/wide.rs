@@ -1,8 +1,10 @@
 //! Strings of character sets in which ASCII is not ASCII: ucs2, utf16, utf32, swe7. Operations that read text byte by byte get them as
 //! utf8mb4, and give what they make of them back in the set that they were in.
 
-use super::functions::{self, Func};
-use super::{Expr, Node, compare};
+use crate::compare::COLLATE;
+use crate::function::Func;
+use crate::functions::result::result_type;
+use crate::{Expr, Node, compare};
 use types::{CollationId, DataType, Result, TypeKind};
 
 /// Functions that want the bytes as they stand, or that treat strings by their collations.
@@ -37,7 +39,7 @@ const OF_BYTES: [&str; 32] = [
     "name_const",
     "reverse",
     "ascii",
-    functions::COLLATE,
+    COLLATE,
     "any_value",
 ];
 
@@ -67,7 +69,7 @@ pub fn call(function: Func, args: &[Expr]) -> Result<Option<Expr>> {
         _ => compare::result_collation(&all, function.name)?,
     };
     let args: Vec<Expr> = args.iter().cloned().map(|e| under(e, collation.of_utf8mb4())).collect();
-    let ty = functions::result_type(function, &args)?;
+    let ty = result_type(function, &args)?;
     let returns_text = ty.kind.is_text() && function.joins_text() && !collation.charset().is_ascii_compatible();
     let call = Expr::new(Node::Call(function, args), ty);
     Ok(Some(match returns_text {

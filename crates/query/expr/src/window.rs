@@ -1,7 +1,7 @@
 //! Window functions: what is called over which rows. Computed by `run::window`; a column of its result once planned.
 
-use super::aggregate::AggregateCall;
-use super::{Expr, Node, convert};
+use crate::aggregate::AggregateCall;
+use crate::{Expr, Node, common, convert};
 use sql::ast::{ExprId, ExprList};
 use types::codes::*;
 use types::{DataType, Result, SqlError, TypeKind};
@@ -127,7 +127,7 @@ impl WindowCall {
             }
             WindowFunc::Lag(_) | WindowFunc::Lead(_) => {
                 let all: Vec<&Expr> = self.args.iter().collect();
-                let ty = widened(convert::common_type(&all, "lag")?);
+                let ty = widened(common::common_type(&all, "lag")?);
                 // A default stands in for the rows that there are not.
                 let nullable = self.args.len() < 2 || self.args.iter().any(|e| e.ty.nullable);
                 DataType { unsigned: ty.unsigned && ty.kind != TypeKind::Decimal, nullable, ..ty }

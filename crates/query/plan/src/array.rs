@@ -4,14 +4,13 @@
 //! As in MySQL the values have to be the same for all rows, and those of MEMBER OF of the kind of the array's elements; a value
 //! that has no counterpart among these is compared with the document.
 
-use super::Planner;
-use super::access;
-use super::join_tree::Tree;
-use super::node::{IndexRange, Scan};
+use crate::join_tree::Tree;
+use crate::node::{IndexRange, Scan};
+use crate::{Planner, access};
 use expr::array::{self, Search};
 use expr::functions::json;
 use expr::print::json_text;
-use expr::{Expr, Node};
+use expr::{Expr, Node, document};
 use std::sync::Arc;
 use types::{DataType, Result, Value};
 
@@ -88,7 +87,7 @@ fn replace(e: &mut Expr, candidates: &[Candidate]) -> Result<()> {
     if let (Node::Const(Value::Bytes(text)), Search::Contains | Search::Overlaps) = (&values.node, kind) {
         let Node::Call(f, args) = &e.node else { unreachable!("as it was taken apart") };
         let number = args.iter().position(|a| std::ptr::eq(a, values)).expect("an argument");
-        json::parse_text(&json::utf8(text, &values.ty)?, number, f.name)?;
+        document::parse_text(&document::utf8(text, &values.ty)?, number, f.name)?;
     }
     let fits = |c: &&Candidate| {
         operand.same(&c.operand)

@@ -1,9 +1,9 @@
 //! CAST and CONVERT: the type that they make, AT TIME ZONE.
 
-use super::Planner;
+use crate::Planner;
 use crate::parameter::{self, Takes};
 use expr::error::unsupported;
-use expr::{Expr, Node, convert, functions, wide};
+use expr::{Expr, Node, common, convert, functions, operand, wide};
 use sql::ast::{self, CastType};
 use types::codes::*;
 use types::datatype::DECIMALS_NOT_FIXED;
@@ -18,7 +18,7 @@ impl Planner<'_> {
         if let Some(zone) = cast.time_zone {
             return self.cast_at_time_zone(cast, zone);
         }
-        let e = convert::enum_text_or_number(
+        let e = operand::enum_text_or_number(
             self.expr_for(cast.operand, &self.operand_type(cast.to), Takes::Any)?,
             matches!(
                 cast.to,
@@ -33,10 +33,10 @@ impl Planner<'_> {
         let mut ty = self.cast_type(cast.to, &e.ty)?;
         // A YEAR that is no column's is a number for a TIME.
         let is_number = ty.kind == TypeKind::Time && e.ty.kind == TypeKind::Year && e.own_column().is_none();
-        let e = if is_number { convert::to_type(e, parameter::integer_type()) } else { e };
+        let e = if is_number { common::to_type(e, parameter::integer_type()) } else { e };
         let e = if ty.kind.is_text() || ty.kind.is_bytes() { e } else { wide::plain(e) };
         let is_real = matches!(ty.kind, TypeKind::Double | TypeKind::Float);
-        let e = if is_real { convert::number_of_long(e) } else { e };
+        let e = if is_real { operand::number_of_long(e) } else { e };
         let strict = || types::SqlMode(self.env.sql_mode()).is_strict();
         let of_bytes = ty.kind.is_text() && e.ty.collation.is_binary() && e.ty.kind.is_bytes();
         let may_fail =

@@ -1,7 +1,8 @@
 //! Comparisons of two operands, or of two rows.
 
-use expr::compare::{self, CmpOp, Reading};
-use expr::{Expr, Node, boolean_type, convert, functions, wide};
+use expr::adapt::Reading;
+use expr::compare::{self, CmpOp};
+use expr::{Expr, Node, adapt, boolean_type, functions, operand, wide};
 use sql::ast::BinaryOp;
 use types::codes::*;
 use types::collation::CollationId;
@@ -60,12 +61,12 @@ pub(super) fn comparison(op: BinaryOp) -> Option<CmpOp> {
 
 /// Both sides brought together: JSON, wide types, collation. Errors 1267, 3854.
 pub fn compare_exprs(op: CmpOp, a: Expr, b: Expr) -> Result<Expr> {
-    compare_by(op, a, b, if op == CmpOp::Eq { compare::adapt_equal } else { compare::adapt })
+    compare_by(op, a, b, if op == CmpOp::Eq { adapt::adapt_equal } else { adapt::adapt })
 }
 
 /// The same of members of two rows, one of which is to be less than the other or stands in a list: a YEAR is a number there.
 pub(super) fn compare_members(op: CmpOp, a: Expr, b: Expr) -> Result<Expr> {
-    compare_by(op, a, b, compare::adapt_member)
+    compare_by(op, a, b, adapt::adapt_member)
 }
 
 /// What CASE compares: years are numbers there, and beside a TIME the text of all else is one, or NULL.
@@ -80,7 +81,7 @@ pub(super) fn compare_case(a: Expr, b: Expr) -> Result<Expr> {
         TypeKind::Time if is_date => cast(cast(b, text), time),
         _ => b,
     };
-    compare_by(CmpOp::Eq, a, b, compare::adapt_member)
+    compare_by(CmpOp::Eq, a, b, adapt::adapt_member)
 }
 
 fn compare_by(op: CmpOp, a: Expr, b: Expr, adapt: fn(Expr, &Expr) -> Expr) -> Result<Expr> {
@@ -89,14 +90,14 @@ fn compare_by(op: CmpOp, a: Expr, b: Expr, adapt: fn(Expr, &Expr) -> Expr) -> Re
         (false, true) => (functions::json::as_scalar(a), b),
         _ => (a, b),
     };
-    let b = compare::beside_moment(b, &a);
-    let a = compare::beside_moment(a, &b);
+    let b = adapt::beside_moment(b, &a);
+    let a = adapt::beside_moment(a, &b);
     let are_strings = [&a, &b].map(|e| e.ty.kind.is_text() || e.ty.kind.is_bytes());
     let (a, b) = if are_strings == [true; 2] { (a, b) } else { (wide::plain(a), wide::plain(b)) };
-    let a = compare::time_as_text(a, &b);
-    let b = compare::time_as_text(b, &a);
-    let b = compare::near_float(b, &a);
-    let a = compare::near_float(a, &b);
+    let a = adapt::time_as_text(a, &b);
+    let b = adapt::time_as_text(b, &a);
+    let b = adapt::near_float(b, &a);
+    let a = adapt::near_float(a, &b);
     let collation = compare::collation_of(&[&a, &b])?;
     let b = compare::in_charset(adapt(b, &a), collation);
     let a = compare::in_charset(adapt(a, &b), collation);
@@ -114,7 +115,7 @@ pub(super) fn pair_collation(a: &mut Expr, b: &mut Expr) -> Result<CollationId> 
     let are_numbers = [a.ty.kind.is_numeric(), b.ty.kind.is_numeric()];
     for (e, beside_number) in [(&mut *a, are_numbers[1]), (&mut *b, are_numbers[0])] {
         if beside_number {
-            *e = convert::enum_number(std::mem::replace(e, Expr::null()));
+            *e = operand::enum_number(std::mem::replace(e, Expr::null()));
         }
     }
     let collation = compare::collation_of(&[a, b])?;
@@ -127,8 +128,8 @@ pub(super) fn pair_collation(a: &mut Expr, b: &mut Expr) -> Result<CollationId> 
 impl super::Planner<'_> {
     /// Two operands of a comparison: what is constant is read once, as a column beside it would hold it. Errors 1267, 1292, 1525.
     pub(super) fn compare_pair(&mut self, op: CmpOp, a: Expr, b: Expr) -> Result<Expr> {
-        let a = self.beside_column(compare::time_beside(a, &b), &b)?;
-        let b = self.beside_column(compare::time_beside(b, &a), &a)?;
+        let a = self.beside_column(adapt::time_beside(a, &b), &b)?;
+        let b = self.beside_column(adapt::time_beside(b, &a), &a)?;
         compare_exprs(op, a, b)
     }
 

@@ -5,7 +5,7 @@ use crate::node::Plan;
 use crate::sorted::OrderKey;
 use expr::aggregate::AggregateCall;
 use expr::functions::written;
-use expr::{Expr, Node, Shape, convert};
+use expr::{Expr, Node, Shape, common};
 
 /// Has the expression a part that is the other one?
 fn reads(e: &Expr, other: &Expr) -> bool {
@@ -68,7 +68,7 @@ impl Planner<'_> {
         let mut kept = Vec::with_capacity(values.len());
         let mut read = Vec::with_capacity(values.len());
         for (i, e) in values.into_iter().enumerate() {
-            let (value, column) = convert::kept_decimal(e.clone()).kept_at(slot, i);
+            let (value, column) = common::kept_decimal(e.clone()).kept_at(slot, i);
             kept.push(value);
             read.push((e, column));
         }

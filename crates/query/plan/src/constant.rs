@@ -8,11 +8,11 @@
 //! All are computed once ([`once`]), whatever rows come. Other constants (in the select list, as arguments) are computed where a row
 //! asks for them, and never where none does.
 
-use super::Planner;
-use expr::compare::{Reading, TemporalParam};
-use expr::functions::{Function, Rule, f, once};
-use expr::string;
-use expr::{Expr, Node, boolean_type, compare, convert};
+use crate::Planner;
+use expr::adapt::{Reading, TemporalParam};
+use expr::function::{Function, Rule, unlisted};
+use expr::functions::once;
+use expr::{Expr, Node, adapt, boolean_type, compare, convert, string};
 use types::datatype::DECIMALS_NOT_FIXED;
 use types::{CollationId, Result, SqlError, TypeKind, Value};
 
@@ -101,8 +101,8 @@ impl Planner<'_> {
             }
         }
         if is_fixed_float(column) && is_literal(value) {
-            *value = compare::not_near(value).clone();
-            compare::hold_as_float(value, &column.ty);
+            *value = adapt::not_near(value).clone();
+            adapt::hold_as_float(value, &column.ty);
         }
     }
 
@@ -123,7 +123,7 @@ impl Planner<'_> {
     fn is_no_number(&self, e: &Expr, other: &Expr) -> bool {
         match &e.node {
             Node::Const(Value::Bytes(text)) if is_exact(other) => {
-                is_text(e) && !convert::is_hex_literal(e) && !once::is_decimal(text)
+                is_text(e) && !convert::is_hex_literal(e) && !types::number::is_decimal(text)
             }
             _ => self.is_text_literal(e),
         }
@@ -137,8 +137,8 @@ impl Planner<'_> {
 
     /// A literal that CASE compares its operand with: MySQL reads it at each row.
     pub(super) fn asked_each_time(&self, e: Expr) -> Expr {
-        static EACH_TIME: Function = f("each time", 1, 1, Rule::First, |a| a.value(0));
-        let has_no_digits = matches!(&e.node, Node::Const(Value::Bytes(text)) if !once::is_decimal(text));
+        static EACH_TIME: Function = unlisted("each time", 1, 1, Rule::First, |a| a.value(0));
+        let has_no_digits = matches!(&e.node, Node::Const(Value::Bytes(text)) if !types::number::is_decimal(text));
         if !(self.is_text_literal(&e) || is_text(&e) && has_no_digits) {
             return e;
         }
@@ -181,7 +181,9 @@ impl Planner<'_> {
     /// A text that stands in the statement and is no number, as far as is known.
     fn is_text_literal(&self, e: &Expr) -> bool {
         match &e.node {
-            Node::Const(Value::Bytes(text)) => is_text(e) && !convert::is_hex_literal(e) && !once::is_number(text),
+            Node::Const(Value::Bytes(text)) => {
+                is_text(e) && !convert::is_hex_literal(e) && !types::number::is_number(text)
+            }
             Node::Param(n) => is_text(e) && !self.is_of_client(*n),
             _ => false,
         }
@@ -269,7 +271,7 @@ impl Planner<'_> {
             Node::Const(ref v @ Value::Bytes(_)) if other.ty.kind.is_temporal() => {
                 let mode = types::SqlMode(self.env.sql_mode());
                 let name = self.name_of_column(other);
-                let mut told = compare::check_temporal(v, other.ty.kind, &name, mode, reading)?;
+                let mut told = adapt::check_temporal(v, other.ty.kind, &name, mode, reading)?;
                 self.warnings.literal_warnings.append(&mut told);
             }
             // A literal that was lifted: it is never NULL. What stands for `?` may be anything.
@@ -315,12 +317,12 @@ impl Planner<'_> {
         if let Some(kept) = self.beside_other_column(&e, other) {
             return Ok(kept);
         }
-        let Some(column) = compare::temporal_column(&e, other) else { return Ok(e) };
+        let Some(column) = adapt::temporal_column(&e, other) else { return Ok(e) };
         let name = self.name_of_column(column);
         Ok(match &e.node {
             Node::Const(v) => {
                 let mode = types::SqlMode(self.env.sql_mode());
-                let (held, told) = compare::held_by_column(v, &column.ty, &name, mode);
+                let (held, told) = adapt::held_by_column(v, &column.ty, &name, mode);
                 match told {
                     Some((code, message)) if self.parameters.stores && held.is_none() => {
                         return Err(SqlError::new(code, message));
@@ -332,7 +334,7 @@ impl Planner<'_> {
                         .extend(told.filter(|_| held.is_none() || self.parameters.tells_parts)),
                 }
                 held.map_or(e.clone(), |v| {
-                    Expr::new(Node::Const(v), compare::beside_column(Expr::null(), &column.ty, false).ty)
+                    Expr::new(Node::Const(v), adapt::beside_column(Expr::null(), &column.ty, false).ty)
                 })
             }
             Node::Param(n) => {
@@ -340,7 +342,7 @@ impl Planner<'_> {
                 if !of_client {
                     self.parameters.beside_columns.push((*n, column.ty, name));
                 }
-                compare::beside_column(e, &column.ty, of_client)
+                adapt::beside_column(e, &column.ty, of_client)
             }
             // Operations of literals: a negative number is one.
             _ if is_known(&e) && is_plain(&e) && !e.any(&mut |e| self.reads_client(e)) => {
@@ -406,7 +408,7 @@ fn is_fixed_float(e: &Expr) -> bool {
 
 /// A number or text that stands in the statement, with a sign or without, or what is given for `?`.
 fn is_literal(e: &Expr) -> bool {
-    let e = compare::not_near(once::inner(e));
+    let e = adapt::not_near(once::inner(e));
     let e = if let Node::Neg(literal) = &e.node { literal } else { e };
     matches!(e.node, Node::Const(_) | Node::Param(_)) && !convert::is_hex_literal(e)
 }

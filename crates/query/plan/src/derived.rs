@@ -9,17 +9,15 @@
 //!   ORDER BY       is the block's where the block has one table and no order, groups or DISTINCT of its own; else it says nothing
 //! ```
 
-use super::Planner;
-use super::access::Wanted;
-use super::join_tree::{StarColumn, Tree};
-use super::names::{Source, SourceColumn};
-use super::node::QueryPlan;
-use super::semijoin::{Candidate, SLOTS_MAX, lift, only_conditions_count};
-use super::sorted::OrderKey;
-use super::sorted::sorted;
-use super::tables::TABLES_MAX;
-use expr::Shape;
-use expr::{Expr, Node, compare, convert};
+use crate::Planner;
+use crate::access::Wanted;
+use crate::join_tree::{StarColumn, Tree};
+use crate::names::{Source, SourceColumn};
+use crate::node::QueryPlan;
+use crate::semijoin::{Candidate, SLOTS_MAX, lift, only_conditions_count};
+use crate::sorted::{OrderKey, sorted};
+use crate::tables::TABLES_MAX;
+use expr::{Expr, Node, Shape, common, compare, operand};
 use sql::ast::{QueryBody, QueryId};
 use sql::hints::TableHint;
 use types::Result;
@@ -34,7 +32,7 @@ fn as_kept(plan: QueryPlan, columns: &mut [SourceColumn]) -> QueryPlan {
 
 /// The same of one that is planned anew.
 pub(super) fn kept(plan: QueryPlan) -> QueryPlan {
-    let kept = |e: Expr| if e.members().is_some() { convert::enum_number(e) } else { convert::kept_decimal(e) };
+    let kept = |e: Expr| if e.members().is_some() { operand::enum_number(e) } else { common::kept_decimal(e) };
     let outputs = plan.outputs.into_iter().map(kept).collect();
     QueryPlan { outputs, ..plan }
 }

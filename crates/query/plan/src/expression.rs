@@ -1,15 +1,15 @@
 //! Expressions: syntax to typed nodes.
 
-use super::Planner;
-use super::comparison::{compare_exprs, comparison};
-use super::names::AliasRule;
+use crate::Planner;
+use crate::comparison::{compare_exprs, comparison};
+use crate::names::AliasRule;
 use crate::parameter::{self, Otherwise, Takes};
 use expr::aggregate::{AggregateCall, AggregateKind};
 use expr::compare::{self, CmpOp};
 use expr::error::unsupported;
 use expr::functions::written;
 use expr::number::{ArithOp, BitOp};
-use expr::{Expr, Node, boolean_type, convert, functions, number, wide};
+use expr::{Expr, Node, boolean_type, common, convert, functions, number, operand, wide};
 use sql::ast::{self, BinaryOp, Expr as Ast, ExprId, ExprList, Name, UnaryOp};
 use std::borrow::Cow;
 use types::codes::*;
@@ -77,7 +77,7 @@ impl Planner<'_> {
         if e.ty.kind == TypeKind::Json && self.scope.view_depth == 0 {
             self.warnings.notes.push((ER_IMPLICIT_COMPARISON_FOR_JSON, functions::json::AS_CONDITION));
         }
-        convert::truth_operand(e)
+        operand::truth_operand(e)
     }
 
     /// An expression of a clause that messages name.
@@ -113,7 +113,7 @@ impl Planner<'_> {
             return e;
         }
         let makes = match &e.node {
-            Node::Call(f, _) => f.name != functions::COLLATE,
+            Node::Call(f, _) => f.name != compare::COLLATE,
             Node::Case { .. } | Node::Aggregate(_) => true,
             _ => false,
         };
@@ -242,7 +242,7 @@ impl Planner<'_> {
             UnaryOp::Not => not(self.truth(e)),
             UnaryOp::BitNot => {
                 let binary = number::are_binary(&e, &e, true);
-                let e = if binary { e } else { convert::bit_number(convert::enum_number(e)) };
+                let e = if binary { e } else { operand::bit_number(operand::enum_number(e)) };
                 let ty = match binary {
                     true => number::binary_type(&e.ty, &e.ty),
                     false => number::bits_type(&e.ty, &e.ty),
@@ -270,7 +270,7 @@ impl Planner<'_> {
             g.order.iter().map(|o| Ok((self.concat_key(o.expr, &args)?, o.descending))).collect();
         self.block().shown = shown;
         let order = order?;
-        let number = |e: Expr| if e.members().is_some() { convert::enum_number(e) } else { e };
+        let number = |e: Expr| if e.members().is_some() { operand::enum_number(e) } else { e };
         let order = order.into_iter().map(|(e, descending)| (number(e), descending)).collect();
         let separator = g.separator.map_or(b",".to_vec(), |s| parsed.bytes(s).to_vec());
         let most = self.env.system_variable(None, "group_concat_max_len").map_or(1024, |(v, _)| v.to_u64());
@@ -454,7 +454,7 @@ impl Planner<'_> {
         let (a, b) = (wide::plain(a), wide::plain(b));
         let increment = if op == BinaryOp::Div { self.div_increment() } else { 0 };
         let arith = |op: ArithOp, a: Expr, b: Expr| {
-            let (a, b) = (convert::arith_number(a), convert::arith_number(b));
+            let (a, b) = (operand::arith_number(a), operand::arith_number(b));
             // A wide column is wide whatever it was made of.
             let [x, y] = [&a, &b].map(|e| match (&e.node, e.ty.kind) {
                 (Node::Column { .. }, TypeKind::BigInt) => DataType { length: 20, ..e.ty },
@@ -467,11 +467,11 @@ impl Planner<'_> {
         let bits = |op: BitOp, a: Expr, b: Expr| {
             let shift = matches!(op, BitOp::ShiftLeft | BitOp::ShiftRight);
             if number::are_binary(&a, &b, shift) {
-                let b = if shift { convert::enum_number(b) } else { b };
+                let b = if shift { operand::enum_number(b) } else { b };
                 let ty = number::binary_type(&a.ty, &b.ty);
                 return Expr::new(Node::Bits(op, Box::new(a), Box::new(b)), ty);
             }
-            let [a, b] = [a, b].map(|e| convert::bit_number(convert::enum_number(e)));
+            let [a, b] = [a, b].map(|e| operand::bit_number(operand::enum_number(e)));
             let ty = number::bits_type(&a.ty, &b.ty);
             Expr::new(Node::Bits(op, Box::new(a), Box::new(b)), ty)
         };
@@ -529,7 +529,7 @@ impl Planner<'_> {
             }
             Mod => {
                 let [a, b]: [Expr; 2] = args.try_into().map_err(|_| functions::wrong_count("MOD"))?;
-                let (a, b) = (convert::arith_number(a), convert::arith_number(b));
+                let (a, b) = (operand::arith_number(a), operand::arith_number(b));
                 let ty = number::arith_type(ArithOp::Mod, &a.ty, &b.ty);
                 return Ok(Expr::new(Node::Arith(ArithOp::Mod, Box::new(a), Box::new(b)), ty));
             }
@@ -773,7 +773,7 @@ pub fn not(e: Expr) -> Expr {
 }
 
 pub(super) fn negate(e: Expr) -> Expr {
-    let e = convert::function_number(e);
+    let e = operand::function_number(e);
     match e.node {
         Node::Const(Value::Int(v)) if v >= 0 => constant(Value::Int(-v), e.ty),
         // MySQL takes the number for one beyond the signed integers, and makes it a DECIMAL.
@@ -799,7 +799,7 @@ pub(super) fn negate(e: Expr) -> Expr {
 pub fn case(whens: Vec<(Expr, Expr)>, otherwise: Option<Box<Expr>>) -> Result<Expr> {
     let mut results: Vec<&Expr> = whens.iter().map(|(_, t)| t).collect();
     results.extend(otherwise.as_deref());
-    let mut ty = convert::common_type(&results, "case")?;
+    let mut ty = common::common_type(&results, "case")?;
     ty.nullable |= otherwise.is_none();
     Ok(Expr::new(Node::Case { whens, otherwise }, ty))
 }

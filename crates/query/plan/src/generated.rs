@@ -5,12 +5,10 @@
 //! a narrower column of the same kind, or a functional index has CAST around what is asked for, an equality with a value that
 //! the column can hold is said of the column as well: the condition itself still decides.
 
-use super::Planner;
-use super::access;
-use super::array::in_slot;
-use super::join_tree::Tree;
-use expr::compare::CmpOp;
-use expr::functions::COLLATE;
+use crate::array::in_slot;
+use crate::join_tree::Tree;
+use crate::{Planner, access};
+use expr::compare::{COLLATE, CmpOp};
 use expr::{Expr, Node};
 use std::sync::Arc;
 use types::{DataType, Result, TypeKind, Value};

@@ -1,17 +1,16 @@
 //! Grouping: select list, HAVING and ORDER BY rewritten to read the group's row.
 
-use super::Planner;
-use super::node::{Group, Plan};
-use super::outer_aggregate::Asked;
-use super::slots::subquery_of;
-use super::sorted::OrderKey;
-use crate::ColumnMeta;
-use expr::Shape;
+use crate::node::{Group, Plan};
+use crate::outer_aggregate::Asked;
+use crate::slots::subquery_of;
+use crate::sorted::OrderKey;
+use crate::{ColumnMeta, Planner};
 use expr::aggregate::AggregateCall;
 use expr::compare::CmpOp;
-use expr::functions::{self, ANY_VALUE, Function, Rule, written};
+use expr::function::{Function, Rule, unlisted};
+use expr::functions::{self, ANY_VALUE, written};
 use expr::number::BitOp;
-use expr::{Expr, Node, compare, convert};
+use expr::{Expr, Node, Shape, common, compare, function, operand};
 use types::codes::*;
 use types::sql_mode::SqlMode;
 use types::{DataType, Result, TypeKind, Value, err};
@@ -61,7 +60,7 @@ impl Grouping<'_> {
 }
 
 pub const GROUPING: &str = "grouping";
-static GROUPING_FUNCTION: Function = functions::f(GROUPING, 1, 64, Rule::Int(21), |_| Ok(Value::Int(0)));
+static GROUPING_FUNCTION: Function = unlisted(GROUPING, 1, 64, Rule::Int(21), |_| Ok(Value::Int(0)));
 
 /// A call of GROUPING, until the grouping is planned.
 /// Conditions that are the same for all rows, or never true.
@@ -94,7 +93,7 @@ pub fn describe_rolled_up(columns: &mut [ColumnMeta], outputs: &[Expr]) {
 
 /// MySQL takes no INTERVAL() for another one, so what is grouped by one is in no other list, unless that is `named`.
 pub fn key_of(e: Expr, named: bool) -> Expr {
-    static UNLIKE: functions::Function = functions::f("unlike", 1, 1, functions::Rule::First, |a| a.value(0));
+    static UNLIKE: function::Function = unlisted("unlike", 1, 1, function::Rule::First, |a| a.value(0));
     if named || !e.any(&mut |e| matches!(&e.node, Node::Call(f, _) if f.name == "interval")) {
         return e;
     }
@@ -136,7 +135,7 @@ impl Planner<'_> {
         order: &mut [OrderKey],
     ) -> Result<Plan> {
         // Groups of an ENUM or SET are those of its numbers.
-        let number = |k: Expr| if k.members().is_some() { convert::enum_number(k) } else { k };
+        let number = |k: Expr| if k.members().is_some() { operand::enum_number(k) } else { k };
         let keys: Vec<Expr> = keys.into_iter().map(number).collect();
         let block = self.block();
         let asked = block.asked.take();
@@ -159,7 +158,7 @@ impl Planner<'_> {
         shapes[slot] = Shape::Tuple(rolled_up + rollup as usize);
         let keep = if keep { (0..shapes.len()).filter(|s| *s != slot).collect() } else { Vec::new() };
         let implicit = keys.is_empty();
-        let keys = keys.into_iter().map(convert::kept_decimal).collect();
+        let keys = keys.into_iter().map(common::kept_decimal).collect();
         Ok(Plan::Group(Box::new(Group {
             input,
             keys,

@@ -1,15 +1,15 @@
 //! JSON_TABLE: from the tree to levels of paths and columns, which `run::json_table` makes rows of.
 
-use super::Planner;
-use super::join_tree::{StarColumn, Tree};
-use super::names::{Source, SourceColumn};
-use super::node::json_table::{Column, JsonTable, Level, Response, What};
-use super::slots::slots_of;
+use crate::Planner;
 use crate::column_type::column_type;
-use expr::Shape;
+use crate::join_tree::{StarColumn, Tree};
+use crate::names::{Source, SourceColumn};
+use crate::node::json_table::{Column, JsonTable, Level, Response, What};
+use crate::slots::slots_of;
+use expr::document::parse_text;
 use expr::error::unsupported;
-use expr::functions::json::{parse_text, read_path};
-use expr::{Expr, Node};
+use expr::functions::json::read_path;
+use expr::{Expr, Node, Shape};
 use sql::ast::{self, JsonColumn, JsonOnResponse};
 use types::codes::*;
 use types::json::path::Path;

@@ -1,8 +1,8 @@
 //! The values of IN beside the operand that is looked for among them.
 
-use super::{Planner, constant};
 use crate::parameter::Otherwise;
-use expr::{Expr, Node, compare, convert, moment};
+use crate::{Planner, constant};
+use expr::{Expr, Node, adapt, compare, convert, moment, operand};
 use types::{Result, TypeKind};
 
 impl Planner<'_> {
@@ -29,7 +29,7 @@ impl Planner<'_> {
             let is_given = matches!(e.node, Node::Const(_) | Node::Param(_));
             let e = match operand.ty.kind {
                 // A YEAR is not compared with years of two digits here.
-                TypeKind::Year if convert::is_hex_literal(&e) || e.members().is_some() => convert::enum_number(e),
+                TypeKind::Year if convert::is_hex_literal(&e) || e.members().is_some() => operand::enum_number(e),
                 TypeKind::Year => e,
                 TypeKind::Time
                     if constant::is_text(&e) && e.ty.kind != TypeKind::Json && !self.is_open_parameter(&e) =>
@@ -41,7 +41,7 @@ impl Planner<'_> {
                     }
                 }
                 TypeKind::Date if are_known && is_given && !self.is_open_parameter(&e) => moment::listed_date(e),
-                _ => compare::adapt(compare::beside_moment(e, operand), operand),
+                _ => adapt::adapt(adapt::beside_moment(e, operand), operand),
             };
             all.push(if are_known { self.kept_value(e) } else { e });
         }

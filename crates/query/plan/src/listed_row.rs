@@ -1,10 +1,10 @@
 //! Rows in lists: `(a, b) IN ((1, 2), (3, 4))`. MySQL compares each member as the type that it has on the left, whatever stands in
 //! the list: beside an integer 1.4 is 1, beside a text a number is its digits.
 
-use super::Planner;
-use super::comparison::compare_members;
+use crate::Planner;
+use crate::comparison::compare_members;
 use expr::compare::CmpOp;
-use expr::{Expr, Node, boolean_type, convert, moment};
+use expr::{Expr, Node, boolean_type, moment, operand};
 use types::codes::*;
 use types::{CollationId, DataType, Decimal, Result, TypeKind, err};
 
@@ -67,11 +67,11 @@ impl Planner<'_> {
                 self.listed_as(e, DataType::decimal(Decimal::MAX_PRECISION, SCALE_MAX))
             }
             K::Float | K::Double if is_text || kind.is_temporal() => {
-                self.listed_as(convert::enum_number(e), DataType { length: 23, ..DataType::new(K::Double) })
+                self.listed_as(operand::enum_number(e), DataType { length: 23, ..DataType::new(K::Double) })
             }
             K::Decimal | K::Float | K::Double | K::Time => e,
             own if own.is_integer() || matches!(own, K::Year | K::Bit) => {
-                let e = convert::enum_number(e);
+                let e = operand::enum_number(e);
                 let is_integer = e.ty.kind.is_integer() || matches!(e.ty.kind, K::Year | K::Bit);
                 let ty = DataType { length: 21, nullable, ..DataType::new(K::BigInt) };
                 if is_integer { e } else { self.listed_as(e, ty) }

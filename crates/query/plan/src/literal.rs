@@ -1,7 +1,7 @@
 //! Text literals: from the bytes of a statement to those of their character set, well formed or not.
 
-use super::Planner;
-use expr::{Expr, charset, constant, convert, string};
+use crate::Planner;
+use expr::{Expr, charset, constant, convert, operand, string};
 use sql::ast::{ExprId, Name, Str, TemporalKind};
 use std::borrow::Cow;
 use types::charset::Charset;
@@ -89,7 +89,7 @@ impl Planner<'_> {
         match introducer {
             Some(n) => introduced(bytes, self.charset(parsed.name(n))?),
             // In a numeric place it is a number: see `convert::is_hex_literal`.
-            None => Ok(convert::hex_literal(bytes, of_bits)),
+            None => Ok(operand::hex_literal(bytes, of_bits)),
         }
     }
 

@@ -4,7 +4,7 @@ use crate::constant::is_known;
 use crate::parameter::Otherwise;
 use crate::{Planner, parameter};
 use expr::compare::{self, CmpOp};
-use expr::{Expr, Node, between, boolean_type, convert, functions, list as lists, moment};
+use expr::{Expr, Node, adapt, between, boolean_type, functions, list as lists, moment, operand};
 use sql::ast::{self, Expr as Ast, ExprId, ExprList};
 use types::codes::*;
 use types::{Result, TypeKind, Value, err};
@@ -78,10 +78,10 @@ impl Planner<'_> {
         let (low, high) = (self.beside_bound(low, &e)?, self.beside_bound(high, &e)?);
         let are_moments = [&low, &high].map(|e| e.ty.kind.is_temporal());
         let held = [0, 1].map(|i| are_moments[i] && !were_moments[i]);
-        let (low, high) = (compare::beside_moment(low, &e), compare::beside_moment(high, &e));
+        let (low, high) = (adapt::beside_moment(low, &e), adapt::beside_moment(high, &e));
         let collation = compare::collation_for(&[&e, &low, &high], "between")?;
         let [e, low, high] = between::in_one_domain([e, low, high], held);
-        let (low, high) = (compare::adapt(low, &e), compare::adapt(high, &e));
+        let (low, high) = (adapt::adapt(low, &e), adapt::adapt(high, &e));
         let [e, low, high] = [e, low, high].map(|e| compare::in_charset(e, collation));
         let nullable = e.ty.nullable || low.ty.nullable || high.ty.nullable;
         let node = Node::Between { negated, operands: Box::new([e, low, high]), collation };
@@ -107,10 +107,10 @@ impl Planner<'_> {
             return super::rows::listed_each(e, list, negated);
         }
         let (e, list) = moment::text_in_moments(e, list);
-        let e = compare::year_in_texts(e, &list);
-        let e = if are_numbers { convert::number_of_long(e) } else { e };
+        let e = adapt::year_in_texts(e, &list);
+        let e = if are_numbers { operand::number_of_long(e) } else { e };
         // Beside numbers a hexadecimal literal is one, and an ENUM or a SET.
-        let e = if are_numbers { convert::enum_number(e) } else { e };
+        let e = if are_numbers { operand::enum_number(e) } else { e };
         self.note_list(&e, &list)?;
         let list = if has_document { list } else { self.listed_beside(&e, list) };
         let (e, list) = functions::json::in_one_domain(e, list);

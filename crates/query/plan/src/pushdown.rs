@@ -2,12 +2,12 @@
 //! it, of its rows where the columns are its groups' keys, else of its groups. Of a set operation each side is asked. The query is
 //! planned anew with these conditions, so that they find ranges of indexes.
 
-use super::Planner;
-use super::names::Source;
-use super::node::QueryPlan;
-use super::slots::slots_of;
-use super::source::{Definition, Origin};
-use expr::{Expr, Node, convert};
+use crate::Planner;
+use crate::names::Source;
+use crate::node::QueryPlan;
+use crate::slots::slots_of;
+use crate::source::{Definition, Origin};
+use expr::{Expr, Node, operand};
 use sql::ast::{Query, QueryBody, QueryId, SetOp};
 use sql::hints::TableHint;
 use types::{DataType, Result, TypeKind};
@@ -288,7 +288,7 @@ fn from_outputs(e: &mut Expr, outputs: &[Expr]) {
     if let Node::Column { slot: OUTPUT, column, .. } = e.node {
         let output = outputs[column as usize].clone();
         let is_number = !matches!(e.ty.kind, TypeKind::Enum | TypeKind::Set);
-        *e = if is_number && output.members().is_some() { convert::enum_number(output) } else { output };
+        *e = if is_number && output.members().is_some() { operand::enum_number(output) } else { output };
         return;
     }
     e.children_mut(&mut |c| from_outputs(c, outputs));

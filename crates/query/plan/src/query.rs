@@ -1,18 +1,16 @@
 //! Query blocks and set operations.
 
-use super::Planner;
-use super::access::Wanted;
-use super::join_tree::StarColumn;
-use super::meta::plain_meta;
-use super::names::{AliasRule, Block, Exports, Source};
-use super::node::{Plan, QueryPlan, SetKind};
-use super::recursive::Working;
-use super::set::same_width;
-use super::sorted::{OrderKey, OrderlessLimit, sorted};
+use crate::Planner;
+use crate::access::Wanted;
+use crate::join_tree::StarColumn;
+use crate::meta::plain_meta;
+use crate::names::{AliasRule, Block, Exports, Source};
+use crate::node::{Plan, QueryPlan, SetKind};
 use crate::parameter::{self, Takes};
-use expr::Shape;
-use expr::error;
-use expr::{Expr, compare, convert};
+use crate::recursive::Working;
+use crate::set::same_width;
+use crate::sorted::{OrderKey, OrderlessLimit, sorted};
+use expr::{Expr, Shape, common, compare, error, operand};
 use sql::ast::{self, Expr as Ast, ExprId, QueryBody, QueryId};
 use types::codes::*;
 use types::{Result, SqlError, err};
@@ -255,7 +253,7 @@ impl Planner<'_> {
         let mut columns = Vec::new();
         for i in 0..width {
             let column: Vec<&Expr> = all.iter().map(|r| &r[i]).collect();
-            let ty = compare::column_of_all(&column, convert::common_type(&column, "VALUES")?);
+            let ty = compare::column_of_all(&column, common::common_type(&column, "VALUES")?);
             let e = Expr::column(0, i, ty);
             columns.push(plain_meta(&format!("column_{i}"), &e));
             outputs.push(e);
@@ -341,7 +339,7 @@ impl Planner<'_> {
             };
             // A constant orders nothing, and is not computed.
             if !e.is_constant() && !out.iter().any(|o| o.expr.same(&e)) {
-                out.push(OrderKey { expr: convert::enum_number(e), descending: item.descending });
+                out.push(OrderKey { expr: operand::enum_number(e), descending: item.descending });
             }
         }
         self.scope.clause = clause;

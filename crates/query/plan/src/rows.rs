@@ -1,13 +1,12 @@
 //! Rows: comparisons of several members at once, written out or the columns of a subquery.
 
-use super::Planner;
-use super::comparison::{compare_exprs, comparison, pair_collation, pair_collations};
-use super::expression::not;
-use super::node::Plan;
-use crate::parameter;
+use crate::comparison::{compare_exprs, comparison, pair_collation, pair_collations};
+use crate::expression::not;
+use crate::node::Plan;
+use crate::{Planner, parameter};
 use expr::compare::CmpOp;
 use expr::error::unsupported;
-use expr::{Expr, Node, boolean_type, compare, convert};
+use expr::{Expr, Node, boolean_type, common, compare};
 use sql::ast::{BinaryOp, Expr as Ast, ExprId, ExprList, QueryId};
 use types::codes::*;
 use types::{DataType, Result, SqlError, err};
@@ -60,7 +59,7 @@ impl Planner<'_> {
         // Without tables there is a row always.
         let is_one = matches!(self.queries.planned[query].plan, Plan::One);
         for e in self.queries.planned[query].outputs.iter_mut().filter(|_| !is_one) {
-            *e = convert::kept_decimal(std::mem::replace(e, Expr::null()));
+            *e = common::kept_decimal(std::mem::replace(e, Expr::null()));
         }
         let types = self.queries.planned[query].outputs.iter().map(compare::column_of);
         let column = |(column, ty): (usize, DataType)| {

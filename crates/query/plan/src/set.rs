@@ -3,11 +3,10 @@
 //! The members of a chain of UNIONs are brought to one type, that of all of them: `a UNION b UNION c` is planned as two
 //! operations, and what the inner one has made of its members is made anew when the outer one comes.
 
-use super::Planner;
-use super::meta::{kept_meta, united_type};
-use super::node::{Plan, QueryPlan, SetKind, SetOp};
-use expr::Shape;
-use expr::{Expr, compare, convert};
+use crate::Planner;
+use crate::meta::{kept_meta, united_type};
+use crate::node::{Plan, QueryPlan, SetKind, SetOp};
+use expr::{Expr, Shape, common, compare};
 use sql::ast;
 use types::codes::*;
 use types::{DataType, Result, TypeKind, err};
@@ -105,7 +104,7 @@ pub fn unite(members: &mut [&mut QueryPlan], kind: SetKind, kept: bool) -> Resul
         let all: Vec<&Expr> = members.iter().map(|m| &m.outputs[column]).collect();
         let explicit = all.iter().any(|e| compare::coercibility(e) == 0);
         let same_set = all.iter().all(|e| e.ty.collation.charset() == all[0].ty.collation.charset());
-        let ty = convert::common_type(&all, name).map_err(|e| match e.code {
+        let ty = common::common_type(&all, name).map_err(|e| match e.code {
             ER_CANT_AGGREGATE_2COLLATIONS | ER_CANT_AGGREGATE_3COLLATIONS if same_set && !explicit => {
                 err!(ER_CANT_AGGREGATE_NCOLLATIONS, "UNION")
             }
@@ -118,7 +117,7 @@ pub fn unite(members: &mut [&mut QueryPlan], kind: SetKind, kept: bool) -> Resul
             let transcodes = e.ty.kind.is_text() && e.ty.collation.charset() != ty.collation.charset();
             let fills = ty.kind == TypeKind::Binary && e.ty.length != ty.length;
             if kept {
-                *e = convert::kept_decimal(std::mem::replace(e, Expr::null()));
+                *e = common::kept_decimal(std::mem::replace(e, Expr::null()));
             }
             if e.ty.kind != ty.kind
                 || e.ty.decimals != ty.decimals
@@ -127,7 +126,7 @@ pub fn unite(members: &mut [&mut QueryPlan], kind: SetKind, kept: bool) -> Resul
                 || fills
             {
                 let inner = std::mem::replace(e, Expr::null());
-                *e = convert::to_type(inner, ty);
+                *e = common::to_type(inner, ty);
             } else if ty.kind.is_text() {
                 // The same values, compared in another order.
                 e.ty.collation = ty.collation;

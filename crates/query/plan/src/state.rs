@@ -12,7 +12,7 @@ use crate::target_reads::NamedView;
 use crate::{LocalType, RoutineUse, TableUse, ViewRight};
 use catalog::mdl::Pin;
 use expr::Expr;
-use expr::compare::TemporalParam;
+use expr::adapt::TemporalParam;
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,16 +1,15 @@
 //! Windows: OVER clauses resolved against WINDOW, and the operators that compute them on top of a query block's rows.
 
-use super::Planner;
-use super::names::{AliasRule, Windows};
-use super::node::{Edge, Plan, SortKey, Step, StepFrame, Window};
-use super::sorted::OrderKey;
+use crate::Planner;
+use crate::names::{AliasRule, Windows};
+use crate::node::{Edge, Plan, SortKey, Step, StepFrame, Window};
 use crate::parameter::{self, Takes};
-use expr::Shape;
+use crate::sorted::OrderKey;
 use expr::aggregate::AggregateKind;
 use expr::error::unsupported;
 use expr::number::{self, ArithOp};
 use expr::window::{Bound, Frame, Unit, WindowCall, WindowFunc};
-use expr::{Expr, Node, compare, convert, functions};
+use expr::{Expr, Node, Shape, common, compare, functions, operand};
 use sql::ast::{self, Expr as Ast, FrameBound, FrameUnit, WindowSpec};
 use types::codes::*;
 use types::{DataType, Result, SqlError, TypeKind, Value, err};
@@ -130,7 +129,7 @@ impl Planner<'_> {
         let partition = self.exprs(spec.partition)?;
         let mut order = Vec::new();
         for o in &spec.order {
-            order.push((convert::enum_number(self.expr(o.expr)?), o.descending));
+            order.push((operand::enum_number(self.expr(o.expr)?), o.descending));
         }
         let ids = self.parsed.list(spec.partition).iter().copied().chain(spec.order.iter().map(|o| o.expr));
         ids.zip(partition.iter().chain(order.iter().map(|(e, _)| e)))
@@ -224,7 +223,7 @@ impl Planner<'_> {
                 }
                 let op = if subtract { ArithOp::Sub } else { ArithOp::Add };
                 // Keys near the end of their type's range: one digit more.
-                let wide = expr::convert::to_type(key, number::sum_type(&order[0].0.ty, false));
+                let wide = expr::common::to_type(key, number::sum_type(&order[0].0.ty, false));
                 let ty = number::arith_type(op, &wide.ty, &amount.ty);
                 Ok(side(Expr::new(Node::Arith(op, Box::new(wide), Box::new(amount)), ty)))
             }
@@ -238,7 +237,7 @@ impl Planner<'_> {
         }
         let name = sql::print::window_function(self.parsed, call);
         // Its values pass through the rows that the window keeps.
-        let mut args: Vec<Expr> = self.window_args(call)?.into_iter().map(convert::kept_decimal).collect();
+        let mut args: Vec<Expr> = self.window_args(call)?.into_iter().map(common::kept_decimal).collect();
         let func = match call.func {
             F::RowNumber => WindowFunc::RowNumber,
             F::Rank => WindowFunc::Rank,
@@ -253,11 +252,11 @@ impl Planner<'_> {
                 let offset = if args.len() > 1 { args.remove(1) } else { Expr::int(1) };
                 let offset = Box::new(count(offset, 0, name)?);
                 let all: Vec<&Expr> = args.iter().collect();
-                let ty = convert::common_type(&all, name)?;
+                let ty = common::common_type(&all, name)?;
                 let kind = if ty.kind == TypeKind::Binary { TypeKind::VarBinary } else { ty.kind };
                 let ty = DataType { kind, ..ty };
                 let other = |e: &Expr| e.ty.kind != ty.kind || e.ty.decimals != ty.decimals;
-                args = args.into_iter().map(|e| if other(&e) { convert::to_type(e, ty) } else { e }).collect();
+                args = args.into_iter().map(|e| if other(&e) { common::to_type(e, ty) } else { e }).collect();
                 if call.func == F::Lag { WindowFunc::Lag(offset) } else { WindowFunc::Lead(offset) }
             }
             F::Aggregate(_) => unreachable!("above"),

@@ -1,9 +1,8 @@
 //! Rows of a JSON_TABLE: made anew from its document whenever it is opened.
 
-use super::{Frame, Op, Run, Scope, tuple};
-use expr::Execution;
-use expr::convert;
-use expr::functions::json::{document, parse_text};
+use crate::{Frame, Op, Run, Scope, tuple};
+use expr::document::{document, parse_text};
+use expr::{Execution, convert};
 use observe::Counter;
 use plan::node::json_table::{Column, JsonTable, Level, Response, What};
 use types::error::*;

@@ -11,7 +11,7 @@ use catalog::{Table, Version};
 use engine::Transaction;
 use expr::Execution;
 use expr::Expr;
-use expr::compare::{TemporalParam, check_temporal, held_by_column};
+use expr::adapt::{TemporalParam, check_temporal, held_by_column};
 use expr::{Frame, Scope};
 use plan::parameter::Parameter;
 use plan::stack::{HEIGHT_MAX, stack_bytes, with_stack};

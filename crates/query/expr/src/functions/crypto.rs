@@ -1,7 +1,7 @@
 //! Hashing, encryption and compression.
 
 use super::string::to_hex;
-use super::{Args, Function, Rule, bytes, f, volatile};
+use crate::function::{Args, Function, Rule, bytes, f, volatile};
 use aes::cipher::{Array, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use sha2::{Digest, Sha512};
 use std::borrow::Cow;

@@ -1,7 +1,7 @@
 //! Functions of GTID sets: GTID_SUBSET, GTID_SUBTRACT, WAIT_FOR_EXECUTED_GTID_SET; the wait for a place of a source, SOURCE_POS_WAIT;
 //! and the receipt of a GTID.
 
-use super::{Args, Function, Rule, f, volatile};
+use crate::function::{Args, Function, Rule, f, volatile};
 use crate::{SourcePlace, SourceWait};
 use std::time::Duration;
 use types::codes::*;

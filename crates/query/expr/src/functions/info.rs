@@ -1,7 +1,7 @@
 //! Information functions and what needs the session.
 
-use super::{Args, Function, Rule, bytes, f, volatile};
 use crate::Stage;
+use crate::function::{Args, Function, Rule, bytes, f, volatile};
 use std::time::Duration;
 use types::codes::*;
 use types::{Result, Value, err};

@@ -1,8 +1,7 @@
 //! The types of functions whose results are as long as their arguments let them be, as MySQL counts: what a column made of one has.
 
 use super::long_text;
-use crate::compare;
-use crate::{Expr, Node};
+use crate::{Expr, Node, compare};
 use types::collation::CollationId;
 use types::{DataType, Result, TypeKind, Value};
 
@@ -55,7 +54,7 @@ pub fn whole(from: &DataType, collation: CollationId) -> DataType {
     }
 }
 
-/// The type of a call of [`super::Rule::ByLength`], or of FROM_UNIXTIME with a format.
+/// The type of a call of [`Rule::ByLength`], or of FROM_UNIXTIME with a format.
 pub(super) fn string_type(name: &'static str, args: &[Expr]) -> Result<DataType> {
     let length = |at: usize| args.get(at).map_or(0, |e| characters(&e.ty));
     let of = |list: &[&Expr], length: u32| Ok(long_text(length, compare::result_collation(list, name)?));

@@ -1,6 +1,6 @@
 //! GET_LOCK and its family: user-level locks, held until they are released or the session ends.
 
-use super::{Args, Function, Rule, f, volatile};
+use crate::function::{Args, Function, Rule, f, volatile};
 use std::time::Duration;
 use types::codes::*;
 use types::{Result, SqlError, Value, err};

@@ -1,8 +1,8 @@
 //! Numeric functions.
 
-use super::{Args, Function, Rule, bytes, f, volatile};
 use crate::error::out_of_range;
-use crate::{Expr, Node, convert, number};
+use crate::function::{Args, Func, Function, Rule, bytes, f, volatile};
+use crate::{Expr, Node, convert, number, operand};
 use types::codes::*;
 use types::{DataType, Decimal, Result, TypeKind, Value, err};
 
@@ -63,20 +63,20 @@ pub static FUNCTIONS: &[Function] = &[
 ];
 
 /// BIN and OCT are CONV from base 10, for which a hexadecimal literal is a number whatever base is named.
-pub fn as_conv(function: super::Func, mut args: Vec<Expr>) -> (super::Func, Vec<Expr>) {
+pub fn as_conv(function: Func, mut args: Vec<Expr>) -> (Func, Vec<Expr>) {
     let to = match function.name {
         "bin" => Expr::int(2),
         "oct" => Expr::int(8),
         "conv" if convert::is_hex_literal(&args[0]) => args.swap_remove(2),
         _ => return (function, args),
     };
-    let number = convert::integer_argument(args.swap_remove(0));
+    let number = operand::integer_argument(args.swap_remove(0));
     let conv = FUNCTIONS.iter().find(|f| f.name == "conv").expect("it is in the list");
     (conv, vec![number, Expr::int(10), to])
 }
 
 /// Is a hexadecimal literal, an ENUM or a SET a number as its argument?
-pub fn takes_numbers(function: super::Func) -> bool {
+pub fn takes_numbers(function: Func) -> bool {
     FUNCTIONS.iter().any(|f| std::ptr::eq(f, function)) && !matches!(function.name, "crc32" | "conv" | "bit_count")
 }
 

@@ -1,7 +1,7 @@
 //! Addresses and universally unique identifiers.
 
 use super::string::to_hex;
-use super::{Args, Function, Rule, bytes, f, volatile};
+use crate::function::{Args, Function, Rule, bytes, f, volatile};
 use std::net::{Ipv4Addr, Ipv6Addr};
 use types::codes::*;
 use types::{Result, SqlError, Value, err};

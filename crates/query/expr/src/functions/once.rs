@@ -1,21 +1,22 @@
 //! Constants that are computed once an execution, when they are first asked: by a row, or by the execution before
 //! any row is read. The planner wraps them (`plan::constant`) and gives each a number of its own.
 
-use super::{Args, Function, Rule, f};
-use crate::{Expr, Node, boolean, boolean_type, compare, convert};
+use crate::function::{Args, Function, Rule, unlisted};
+use crate::{Expr, Node, adapt, boolean, boolean_type, convert};
+use types::number::{is_decimal, is_number};
 use types::{DataType, Result, Time, TypeKind, Value};
 
 /// A condition.
-static CONDITION: Function = f("foreseen", 2, 2, Rule::Int(1), |a| {
+static CONDITION: Function = unlisted("foreseen", 2, 2, Rule::Int(1), |a| {
     once(&a, || Ok(a.args[0].eval_bool(a.run, a.at)?.map_or(Value::Null, boolean)))
 });
 
 /// What stands beside a number. A text that is none from end to end becomes the number that it begins with (warning 1292); any
 /// other stays as it is, so that it is compared with all its digits.
-static NUMBER: Function = f("foreseen", 2, 2, Rule::First, |a| read_once(a, is_number, "DOUBLE"));
+static NUMBER: Function = unlisted("foreseen", 2, 2, Rule::First, |a| read_once(a, is_number, "DOUBLE"));
 
 /// The same beside a DECIMAL, where a text without digits is none.
-static DECIMAL: Function = f("foreseen", 2, 2, Rule::First, |a| read_once(a, is_decimal, "DECIMAL"));
+static DECIMAL: Function = unlisted("foreseen", 2, 2, Rule::First, |a| read_once(a, is_decimal, "DECIMAL"));
 
 fn read_once<'a>(a: Args<'a>, is_whole: fn(&[u8]) -> bool, kind: &str) -> Result<Value<'a>> {
     let v = once(&a, || {
@@ -34,15 +35,15 @@ fn read_once<'a>(a: Args<'a>, is_whole: fn(&[u8]) -> bool, kind: &str) -> Result
 }
 
 /// Any other.
-static VALUE: Function = f("foreseen", 2, 2, Rule::First, |a| once(&a, || Ok(a.value(0)?.into_owned())));
+static VALUE: Function = unlisted("foreseen", 2, 2, Rule::First, |a| once(&a, || Ok(a.value(0)?.into_owned())));
 
 /// What stands beside a column of a date or time, as the column would hold it: its name is the third argument.
-static HELD: Function = f("foreseen", 3, 3, Rule::First, |a| {
+static HELD: Function = unlisted("foreseen", 3, 3, Rule::First, |a| {
     once(&a, || {
         let v = a.value(0)?;
         let name = a.text(2)?.unwrap_or_default();
         let (held, told) =
-            compare::held_by_column(&v, a.ty, &String::from_utf8_lossy(&name), a.run.evaluation().sql_mode);
+            adapt::held_by_column(&v, a.ty, &String::from_utf8_lossy(&name), a.run.evaluation().sql_mode);
         if let Some((code, message)) = told.filter(|_| held.is_none() || a.run.evaluation().sql_mode.is_strict()) {
             a.run.warn(code, message);
         }
@@ -51,7 +52,7 @@ static HELD: Function = f("foreseen", 3, 3, Rule::First, |a| {
 });
 
 /// The time of a document. One that has none is midnight, with warning 3156.
-static TIME_OF_DOCUMENT: Function = f("foreseen", 2, 2, Rule::First, |a| {
+static TIME_OF_DOCUMENT: Function = unlisted("foreseen", 2, 2, Rule::First, |a| {
     once(&a, || {
         let v = a.value(0)?;
         Ok(match v.is_null() {
@@ -63,17 +64,6 @@ static TIME_OF_DOCUMENT: Function = f("foreseen", 2, 2, Rule::First, |a| {
         })
     })
 });
-
-/// Is the text a number from end to end, so that nothing is to be said of it?
-pub fn is_number(text: &[u8]) -> bool {
-    let (_, used) = types::number::parse_f64(text);
-    text[used..].iter().all(|c| types::number::is_blank(*c))
-}
-
-/// The same as a DECIMAL.
-pub fn is_decimal(text: &[u8]) -> bool {
-    is_number(text) && !text.iter().all(|c| types::number::is_blank(*c))
-}
 
 fn once<'a>(a: &Args<'a>, compute: impl FnOnce() -> Result<Value<'static>>) -> Result<Value<'a>> {
     let Node::Const(Value::Int(number)) = a.args[1].node else { unreachable!("the planner numbers them") };

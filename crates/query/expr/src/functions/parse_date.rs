@@ -1,7 +1,8 @@
 //! STR_TO_DATE: a text read by a format, and what kind of value a format gives.
 
+use super::Value;
 use super::temporal::{DAYS, MONTHS};
-use super::{Args, Value};
+use crate::function::Args;
 use types::codes::*;
 use types::temporal::parse::full_year;
 use types::{Date, DateTime, Result, SqlMode, Time, TypeKind, err};

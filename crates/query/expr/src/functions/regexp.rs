@@ -3,8 +3,9 @@
 //! [`translate`] turns ICU's syntax into the matcher's where the two differ, and finds the mistakes that ICU has a message
 //! for. What is not the same: `\X`, and matching by equivalent characters.
 
-use super::{Args, Function, Rule, bytes, f};
 use crate::Execution;
+use crate::function::{Args, Function, Rule, bytes, f};
+use crate::scratch::Scratch;
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -469,7 +470,7 @@ fn read_flags(text: &[u8], collation: CollationId, function: &str) -> Result<Fla
     Ok(flags)
 }
 
-impl super::Scratch {
+impl Scratch {
     /// The compiled pattern, from the execution's cache where it is there.
     fn pattern(&self, text: &[u8], flags: Flags) -> Result<Rc<Pattern>> {
         let mut cache = self.patterns.borrow_mut();

@@ -1,7 +1,8 @@
 //! Types of functions' results.
 
-use super::{ANY_VALUE, Func, Rule, lengths, math, parse_date, regexp, xml};
-use crate::{Expr, Node, compare, convert, number};
+use super::{ANY_VALUE, lengths, math, parse_date, regexp, xml};
+use crate::function::{Func, Rule};
+use crate::{Expr, Node, common, compare, convert, number};
 use types::{CollationId, DataType, Result, TypeKind, Value};
 
 pub(crate) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
@@ -21,8 +22,8 @@ pub(crate) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
         Rule::ByLength => lengths::string_type(function.name, args)?,
         Rule::Unquoted if refs[0].ty.kind == TypeKind::Json => long_text(u32::MAX, CollationId::UTF8MB4_BIN),
         Rule::Unquoted => long_text(refs[0].ty.length, CollationId::UTF8MB4_BIN),
-        Rule::Common => convert::common_type(&refs, function.name)?,
-        Rule::CommonTail => match convert::common_type(&refs[1..], function.name)? {
+        Rule::Common => common::common_type(&refs, function.name)?,
+        Rule::CommonTail => match common::common_type(&refs[1..], function.name)? {
             t if matches!(t.kind, TypeKind::Enum | TypeKind::Set) => DataType { kind: TypeKind::VarChar, ..t },
             t if t.kind == TypeKind::Null => DataType::string(TypeKind::VarBinary, 0, CollationId::BINARY),
             t => t,

@@ -1,8 +1,8 @@
 //! String functions. Positions and lengths count characters of the argument's character set.
 
-use super::{Args, Function, MANY, Rule, bytes, f, locale, volatile};
-use crate::LoadedFile;
-use crate::convert;
+use super::locale;
+use crate::function::{Args, Function, MANY, Rule, bytes, f, volatile};
+use crate::{LoadedFile, convert};
 use memchr::memmem;
 use std::borrow::Cow;
 use types::codes::*;

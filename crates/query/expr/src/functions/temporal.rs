@@ -1,9 +1,8 @@
 //! Date and time functions.
 
-use super::{Args, Function, Rule, bytes, f, volatile};
-use crate::Execution;
+use crate::function::{Args, Function, Rule, bytes, f, unlisted, volatile};
 use crate::time_zone::TimeZone;
-use crate::{Expr, convert};
+use crate::{Execution, Expr, convert};
 use sql::ast;
 use std::time::{SystemTime, UNIX_EPOCH};
 use types::codes::*;
@@ -108,9 +107,9 @@ pub static FUNCTIONS: &[Function] = &[
     f("subdate", 2, 2, Rule::First, |a| plain_days(a, -1)),
 ];
 
-static ADD_INTERVAL: Function = f("date_add", 4, 4, Rule::First, eval_add);
-static EXTRACT: Function = f("extract", 2, 2, Rule::Int(21), eval_extract);
-static DIFFERENCE: Function = f("timestampdiff", 3, 3, Rule::Int(21), eval_difference);
+static ADD_INTERVAL: Function = unlisted("date_add", 4, 4, Rule::First, eval_add);
+static EXTRACT: Function = unlisted("extract", 2, 2, Rule::Int(21), eval_extract);
+static DIFFERENCE: Function = unlisted("timestampdiff", 3, 3, Rule::Int(21), eval_difference);
 
 pub(super) const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 pub(super) const MONTHS: [&str; 12] = [
@@ -204,7 +203,7 @@ pub fn extract(e: Expr, unit: ast::IntervalUnit) -> Expr {
     call(&EXTRACT, vec![e, unit_argument(unit)], DataType { length, ..DataType::new(TypeKind::BigInt) })
 }
 
-static GET_FORMAT: Function = f("get_format", 2, 2, Rule::System(17), |a| {
+static GET_FORMAT: Function = unlisted("get_format", 2, 2, Rule::System(17), |a| {
     let kinds = [ast::TemporalKind::Date, ast::TemporalKind::Time, ast::TemporalKind::DateTime];
     let kind = kinds[a.int(0)?.unwrap_or(0) as usize];
     let name = a.text(1)?;
@@ -254,7 +253,7 @@ fn convert_tz<'a>(a: Args<'a>) -> Result<Value<'a>> {
     Ok(local.map_or(Value::Null, Value::DateTime))
 }
 
-static AT_TIME_ZONE: Function = f("at time zone", 2, 2, Rule::Moment, |a| {
+static AT_TIME_ZONE: Function = unlisted("at time zone", 2, 2, Rule::Moment, |a| {
     let Some(t) = moment(&a, 0)? else { return Ok(Value::Null) };
     let zone = a.text(1)?;
     let zone = zone.as_deref().and_then(|name| std::str::from_utf8(name).ok()).and_then(TimeZone::parse);

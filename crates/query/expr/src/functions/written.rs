@@ -1,15 +1,15 @@
 //! Calls whose value is another one each time, where one that is written once stands in several places of a plan: what the planner makes
 //! of an alias, of a position, or of CASE's operand. It is one call, and evaluated once a row.
 
-use super::{Function, Rule, f};
+use crate::function::{Func, Function, Rule, unlisted};
 use crate::{Expr, Node};
 use types::Value;
 
 /// An entry of the select list: the second argument is its number in the statement.
-static WRITTEN: Function = f("written", 2, 2, Rule::First, |a| a.value(0));
+static WRITTEN: Function = unlisted("written", 2, 2, Rule::First, |a| a.value(0));
 
 /// The operand of CASE as the first WHEN reads it, kept for the others.
-static OPERAND: Function = f("operand", 2, 2, Rule::First, |a| {
+static OPERAND: Function = unlisted("operand", 2, 2, Rule::First, |a| {
     let v = a.value(0)?.into_owned();
     let Node::Const(Value::Int(number)) = a.args[1].node else { unreachable!("the planner numbers them") };
     let mut kept = a.run.evaluation().scratch.operands.borrow_mut();
@@ -19,7 +19,7 @@ static OPERAND: Function = f("operand", 2, 2, Rule::First, |a| {
 });
 
 /// The same as the others read it.
-static OPERAND_AGAIN: Function = f("operand", 2, 2, Rule::First, |a| {
+static OPERAND_AGAIN: Function = unlisted("operand", 2, 2, Rule::First, |a| {
     let Node::Const(Value::Int(number)) = a.args[1].node else { unreachable!("the planner numbers them") };
     let kept = a.run.evaluation().scratch.operands.borrow();
     Ok(kept.iter().find(|(n, _)| *n == number).map_or(Value::Null, |(_, v)| v.clone()))
@@ -30,7 +30,7 @@ pub fn is_volatile(e: &Expr) -> bool {
     e.any(&mut |e| matches!(&e.node, Node::Call(f, _) if f.volatile))
 }
 
-fn numbered(function: super::Func, e: Expr, number: i64) -> Expr {
+fn numbered(function: Func, e: Expr, number: i64) -> Expr {
     let ty = e.ty;
     Expr::new(Node::Call(function, vec![e, Expr::int(number)]), ty)
 }

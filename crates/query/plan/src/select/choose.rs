@@ -1,18 +1,16 @@
 //! Last step of a SELECT: how its tables are read and joined, and what is done with their rows.
 
 use super::Bound;
-use crate::Planner;
 use crate::access::Wanted;
-use crate::group;
 use crate::join_tree::Tree;
 use crate::meta::describe_kept;
 use crate::node::{Plan, QueryPlan};
 use crate::query::limited;
-use crate::sorted::sorted;
-use crate::sorted::{OrderKey, OrderlessLimit};
+use crate::sorted::{OrderKey, OrderlessLimit, sorted};
 use crate::tables::filtered;
+use crate::{Planner, group};
 use expr::aggregate::AggregateKind;
-use expr::{Expr, Node, boolean_type, convert};
+use expr::{Expr, Node, boolean_type, common};
 use types::Result;
 
 impl Bound {
@@ -122,7 +120,7 @@ impl Planner<'_> {
 
 /// DISTINCT, with ORDER BY where there is one. `slot`: the first that is free.
 fn distinct_rows(mut q: QueryPlan, mut order: Vec<OrderKey>, slot: usize, top: OrderlessLimit) -> QueryPlan {
-    let kept = |e: &mut Expr| *e = convert::kept_decimal(std::mem::replace(e, Expr::null()));
+    let kept = |e: &mut Expr| *e = common::kept_decimal(std::mem::replace(e, Expr::null()));
     q.outputs.iter_mut().chain(order.iter_mut().map(|o| &mut o.expr)).for_each(kept);
     let is_output = |o: &OrderKey| q.outputs.iter().any(|e| e.same(&o.expr));
     if !order.is_empty() && order.iter().all(is_output) {

@@ -6,18 +6,19 @@ mod look;
 mod schema;
 mod value;
 
+use crate::document::{document, parse_text, scalar, utf8};
 pub use aggregate::{array as aggregate_array, object as aggregate_object};
 pub use change::member_name;
 pub use value::{json_value, member_of};
 
-use super::{Args, Function, MANY, Rule, f};
 use crate::array::Search;
+use crate::function::{Args, Function, MANY, Rule, f, unlisted};
 use crate::{Expr, Node};
 use types::collation::CollationId;
 use types::error::*;
+use types::json::Json;
 use types::json::path::{self, Path};
-use types::json::{Json, binary, opaque, parse};
-use types::{Charset, DataType, Result, SqlError, TypeKind, Value, err};
+use types::{DataType, Result, TypeKind, Value, err};
 
 pub static FUNCTIONS: &[Function] = &[
     f("json_array", 0, MANY, Rule::Json, change::array),
@@ -51,8 +52,8 @@ pub static FUNCTIONS: &[Function] = &[
 ];
 
 /// `value MEMBER OF (array)`, `JSON_VALUE(doc, path)` and `->>` have a syntax of their own.
-static MEMBER_OF: Function = f("member of", 2, 2, Rule::Int(1), look::member_of);
-static JSON_VALUE: Function = f("json_value", 5, 5, Rule::First, value::eval);
+static MEMBER_OF: Function = unlisted("member of", 2, 2, Rule::Int(1), look::member_of);
+static JSON_VALUE: Function = unlisted("json_value", 5, 5, Rule::First, value::eval);
 
 /// Which search in an array a predicate of two arguments is.
 pub fn search_of(f: &'static Function) -> Option<Search> {
@@ -69,53 +70,7 @@ pub const fn array_function(name: &'static str, eval: for<'a> fn(Args<'a>) -> Re
     f(name, 4, 4, Rule::Int(1), eval)
 }
 
-/// Is the expression's value a truth value: `true`, a comparison, a predicate function?
-fn is_boolean(e: &Expr) -> bool {
-    e.ty.kind == TypeKind::BigInt
-        && e.ty.length == 1
-        && !matches!(e.node, Node::Column { .. } | Node::Param(_) | Node::UserVariable(_))
-}
-
-/// Bytes of a document whose tree is small beside what a statement may have.
-const SMALL_DOCUMENT: usize = 1 << 16;
-
-/// The tree of a JSON value. Errors of [`crate::error::check_memory`].
-pub fn document(v: &Value<'_>) -> Result<Json> {
-    if let Value::Json(bytes) = v
-        && bytes.len() > SMALL_DOCUMENT
-    {
-        crate::error::check_memory_for(binary::tree_bytes(bytes))?;
-    }
-    Ok(v.json().expect("a JSON value"))
-}
-
-/// The document of text in an argument (from 0) of a function; 3141 for what is none.
-pub fn parse_text(text: &[u8], argument: usize, function: &str) -> Result<Json> {
-    parse::parse(text).map_err(|e| match (e.ended, e.code) {
-        (Some(ended), _) => *ended,
-        (None, Some(code)) => SqlError::format(code, &[]),
-        (None, None) => {
-            let words = format!("\"{}\"", e.message);
-            err!(ER_INVALID_JSON_TEXT_IN_PARAM, argument + 1, function, words, e.at)
-        }
-    })
-}
-
-/// Text as UTF-8; 3144 for binary strings.
-pub fn utf8(text: &[u8], ty: &DataType) -> Result<Vec<u8>> {
-    let charset = match ty.kind.is_text() || ty.kind.is_bytes() {
-        true => ty.collation.charset(),
-        false => Charset::Utf8mb4,
-    };
-    if charset == Charset::Binary {
-        return Err(err!(ER_INVALID_JSON_CHARSET, charset.name()));
-    }
-    let mut out = Vec::with_capacity(text.len());
-    charset.convert(Charset::Utf8mb4, text, &mut out);
-    Ok(out)
-}
-
-static SCALAR: Function = f("json_scalar", 1, 1, Rule::Json, |a| {
+static SCALAR: Function = unlisted("json_scalar", 1, 1, Rule::Json, |a| {
     let v = a.value(0)?;
     if v.is_null() {
         return Ok(Value::Null);
@@ -133,14 +88,14 @@ pub const AS_CONDITION: &str = "Evaluating a JSON value in SQL boolean context d
     JSON integer 0; if this is not what you want, consider converting JSON to a SQL numeric type with JSON_VALUE \
     RETURNING";
 
-static NUMBER: Function = super::f("number", 1, 1, super::Rule::Double, |a| {
+static NUMBER: Function = unlisted("number", 1, 1, Rule::Double, |a| {
     let v = a.value(0)?;
     Ok(if v.is_null() { Value::Null } else { crate::document::json_number(&v, a.run) })
 });
 
 /// The condition of IF and CASE: the number of a document, if it is one, of a hexadecimal literal, an ENUM or a SET.
 pub fn as_number(e: Expr) -> Expr {
-    let e = crate::convert::truth_operand(e);
+    let e = crate::operand::truth_operand(e);
     if e.ty.kind != TypeKind::Json {
         return e;
     }
@@ -159,7 +114,7 @@ pub fn in_one_domain(operand: Expr, list: Vec<Expr>) -> (Expr, Vec<Expr>) {
 }
 
 /// A column's number.
-static DOUBLE: Function = super::f("number", 1, 1, super::Rule::Double, |a| {
+static DOUBLE: Function = unlisted("number", 1, 1, Rule::Double, |a| {
     let v = a.value(0)?;
     Ok(if v.is_null() { Value::Null } else { Value::Double(crate::document::json_number(&v, a.run).to_f64()) })
 });
@@ -197,50 +152,6 @@ pub fn as_texts(a: Expr, b: Expr) -> (Expr, Expr) {
     }
     let cast = |e: Expr| if e.ty.kind == TypeKind::Json { as_text(e) } else { e };
     (cast(a), cast(b))
-}
-
-/// An SQL value as a document: JSON as it is, all else as a scalar.
-pub fn scalar(v: &Value<'_>, e: &Expr) -> Result<Json> {
-    Ok(match v {
-        Value::Json(_) => document(v)?,
-        Value::Int(n) if is_boolean(e) => Json::Bool(*n != 0),
-        Value::DateTime(t) if e.ty.kind == TypeKind::Timestamp => Json::Timestamp(*t),
-        Value::UInt(bits) if e.ty.kind == TypeKind::Bit => {
-            let bytes = e.ty.length.clamp(1, 64).div_ceil(8) as usize;
-            Json::Opaque(opaque::BIT, bits.to_be_bytes()[8 - bytes..].to_vec())
-        }
-        Value::Bytes(b) if (e.ty.kind.is_bytes() || e.ty.kind.is_text()) && e.ty.collation.is_binary() => {
-            let kind = match e.ty.kind {
-                TypeKind::TinyBlob => opaque::TINY_BLOB,
-                TypeKind::MediumBlob => opaque::MEDIUM_BLOB,
-                TypeKind::LongBlob => opaque::LONG_BLOB,
-                TypeKind::Blob => opaque::BLOB,
-                TypeKind::Binary => opaque::STRING,
-                TypeKind::Geometry => opaque::GEOMETRY,
-                _ => opaque::VARCHAR,
-            };
-            Json::Opaque(kind, b.to_vec())
-        }
-        Value::Bytes(b) if e.ty.kind.is_bytes() || e.ty.kind.is_text() => {
-            let text = utf8(b, &e.ty)?;
-            Json::String(String::from_utf8_lossy(&text).into_owned())
-        }
-        other => Json::from_scalar(other),
-    })
-}
-
-/// CAST(... AS JSON): text is read, all else becomes a scalar.
-pub fn cast(v: &Value<'_>, from: &DataType) -> Result<Value<'static>> {
-    let doc = match v {
-        Value::Bytes(b) if matches!(from.kind, TypeKind::Enum | TypeKind::Set) => {
-            Json::String(String::from_utf8_lossy(&utf8(b, from)?).into_owned())
-        }
-        Value::Bytes(b) if from.kind.is_text() || !from.collation.is_binary() => {
-            parse_text(&utf8(b, from)?, 0, "cast_as_json")?
-        }
-        v => scalar(v, &Expr::new(Node::Const(Value::Null), *from))?,
-    };
-    Ok(Value::from_json(&doc))
 }
 
 impl<'a> Args<'a> {

@@ -1,6 +1,6 @@
 //! JSON_SCHEMA_VALID: documents against JSON Schema, draft 4.
 
-use crate::functions::Args;
+use crate::function::Args;
 use std::cmp::Ordering;
 use types::codes::*;
 use types::json::{Json, Object};

@@ -2,7 +2,7 @@
 
 use super::{JSON_VALUE, MEMBER_OF};
 use crate::error::out_of_range;
-use crate::functions::Args;
+use crate::function::Args;
 use crate::{Expr, Node, boolean_type, convert};
 use types::error::*;
 use types::json::Json;

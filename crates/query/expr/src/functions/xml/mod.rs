@@ -4,9 +4,8 @@ mod eval;
 mod parse;
 mod path;
 
-use super::{Args, Func, Function, Rule, bytes, f};
-use crate::charset;
-use crate::{Expr, Node};
+use crate::function::{Args, Func, Function, Rule, bytes, f};
+use crate::{Expr, Node, charset};
 use eval::Evaluation;
 use parse::{Document, Kind};
 use path::Item;

@@ -1,15 +1,12 @@
 //! What an operand is where a number is asked for: ENUM, SET, literals of bytes, long texts, what CASE chooses.
 
-use super::{LENIENT, to_type, warn_truncated};
+use crate::common::to_type;
+use crate::compare::in_charset;
+use crate::convert::{LENIENT, is_hex_literal, is_long_column, is_string, warn_truncated};
+use crate::function::{Function, Rule, unlisted};
 use crate::{Expr, Node};
 use types::temporal::parse;
 use types::{CollationId, DataType, TypeKind, Value};
-
-/// x'41' or b'101' as written: a binary string that is a number where one is asked for. Marked by an unsigned type, b'101', whose
-/// number is signed, by ZEROFILL too.
-pub fn is_hex_literal(e: &Expr) -> bool {
-    e.ty.kind == TypeKind::VarBinary && e.ty.unsigned && matches!(e.node, Node::Const(_))
-}
 
 /// Such a literal of the bytes.
 pub fn hex_literal(bytes: Vec<u8>, of_bits: bool) -> Expr {
@@ -40,35 +37,32 @@ pub fn enum_number(e: Expr) -> Expr {
 }
 
 /// The number of a hexadecimal literal that has more bytes than an integer: none, with a warning.
-static NUMBER_OF_LITERAL: crate::functions::Function =
-    crate::functions::f("number", 1, 1, crate::functions::Rule::Int(20), |a| {
-        if let Value::Bytes(bytes) = a.value(0)? {
-            let digits: String = bytes.iter().map(|b| format!("{b:02x}")).collect();
-            warn_truncated("BINARY", format!("x'{digits}'").as_bytes(), a.run);
-        }
-        Ok(if a.args[0].ty.zerofill { Value::Int(0) } else { Value::UInt(0) })
-    });
+static NUMBER_OF_LITERAL: Function = unlisted("number", 1, 1, Rule::Int(20), |a| {
+    if let Value::Bytes(bytes) = a.value(0)? {
+        let digits: String = bytes.iter().map(|b| format!("{b:02x}")).collect();
+        warn_truncated("BINARY", format!("x'{digits}'").as_bytes(), a.run);
+    }
+    Ok(if a.args[0].ty.zerofill { Value::Int(0) } else { Value::UInt(0) })
+});
 
 /// The number of a column of TEXT or BLOB, of which MySQL does not say what was left out.
-static NUMBER_OF_TEXT: crate::functions::Function =
-    crate::functions::f("number", 1, 1, crate::functions::Rule::Double, |a| {
-        let v = a.value(0)?;
-        Ok(if v.is_null() { Value::Null } else { Value::Double(v.to_f64()) })
-    });
+static NUMBER_OF_TEXT: Function = unlisted("number", 1, 1, Rule::Double, |a| {
+    let v = a.value(0)?;
+    Ok(if v.is_null() { Value::Null } else { Value::Double(v.to_f64()) })
+});
 
 /// The same as an integer.
-static INTEGER_OF_TEXT: crate::functions::Function =
-    crate::functions::f("integer", 1, 1, crate::functions::Rule::Int(21), |a| {
-        let v = a.value(0)?;
-        let Value::Bytes(text) = &v else { return Ok(v) };
-        let most = (i64::MIN.into(), i64::MAX.into());
-        Ok(Value::Int(types::number::parse_integer(text).0.clamp(most.0, most.1) as i64))
-    });
+static INTEGER_OF_TEXT: Function = unlisted("integer", 1, 1, Rule::Int(21), |a| {
+    let v = a.value(0)?;
+    let Value::Bytes(text) = &v else { return Ok(v) };
+    let most = (i64::MIN.into(), i64::MAX.into());
+    Ok(Value::Int(types::number::parse_integer(text).0.clamp(most.0, most.1) as i64))
+});
 
 /// An operand of bit operators: a column of a long string as an integer, and other strings with a byte for each digit.
 pub fn bit_number(e: Expr) -> Expr {
     if e.ty.kind.is_text() && e.ty.collation.charset().mbminlen() > 1 {
-        return crate::compare::in_charset(e, CollationId::UTF8MB4_0900_AI_CI);
+        return in_charset(e, CollationId::UTF8MB4_0900_AI_CI);
     }
     if !is_long_column(&e) {
         return number_of_choice(e);
@@ -77,29 +71,16 @@ pub fn bit_number(e: Expr) -> Expr {
     Expr::new(Node::Call(&INTEGER_OF_TEXT, vec![e]), ty)
 }
 
-/// Is it a column of a long string, or another that counts as a number without a warning?
-pub fn is_long_column(e: &Expr) -> bool {
-    crate::compare::is_string(e.ty.kind)
-        && e.ty.kind != TypeKind::Json
-        && match &e.node {
-            Node::Column { .. } => e.ty.kind.is_blob(),
-            Node::Aggregate(call) => call.quiet,
-            Node::Call(f, _) => matches!(f.name, "coalesce" | "greatest" | "ifnull" | "least"),
-            _ => false,
-        }
-}
-
 /// The number of a date that GREATEST or LEAST has chosen and written as a text.
-static NUMBER_OF_MOMENT: crate::functions::Function =
-    crate::functions::f("number", 1, 1, crate::functions::Rule::Double, |a| {
-        let v = a.value(0)?;
-        let Value::Bytes(text) = &v else { return Ok(v) };
-        Ok(Value::Double(match parse::parse_datetime(text, LENIENT) {
-            Some(p) if p.has_time => Value::DateTime(p.value).to_f64(),
-            Some(p) => Value::Date(p.value.date()).to_f64(),
-            None => 0.0,
-        }))
-    });
+static NUMBER_OF_MOMENT: Function = unlisted("number", 1, 1, Rule::Double, |a| {
+    let v = a.value(0)?;
+    let Value::Bytes(text) = &v else { return Ok(v) };
+    Ok(Value::Double(match parse::parse_datetime(text, LENIENT) {
+        Some(p) if p.has_time => Value::DateTime(p.value).to_f64(),
+        Some(p) => Value::Date(p.value.date()).to_f64(),
+        None => 0.0,
+    }))
+});
 
 /// Such a column as a number, and what CASE chooses among dates; others as they are.
 pub fn number_of_long(e: Expr) -> Expr {
@@ -129,7 +110,7 @@ pub fn number_of_long(e: Expr) -> Expr {
 /// Is it, or may CASE choose in it, what has another number than its text has?
 fn is_numbered(e: &Expr) -> bool {
     match &e.node {
-        Node::Case { whens, otherwise } if crate::compare::is_string(e.ty.kind) && !whens.is_empty() => {
+        Node::Case { whens, otherwise } if is_string(e.ty.kind) && !whens.is_empty() => {
             whens.iter().map(|(_, then)| then).chain(otherwise.as_deref()).any(is_numbered)
         }
         _ => e.ty.kind.is_temporal() || e.ty.kind == TypeKind::Bit || e.members().is_some() || is_hex_literal(e),
@@ -189,14 +170,14 @@ fn number_of_choice(mut e: Expr) -> Expr {
 /// As [`enum_number`], for what is asked whether it is true.
 pub fn truth_operand(e: Expr) -> Expr {
     let e = enum_number(e);
-    if crate::compare::is_string(e.ty.kind) && e.ty.kind != TypeKind::Json { number_of_choice(e) } else { e }
+    if is_string(e.ty.kind) && e.ty.kind != TypeKind::Json { number_of_choice(e) } else { e }
 }
 
 /// As [`enum_number`], for arithmetic: there an ENUM or SET is a double.
 pub fn arith_number(e: Expr) -> Expr {
     if e.ty.kind.is_text() && e.ty.collation.charset().mbminlen() > 1 {
         // Digits are read a byte each.
-        return crate::compare::in_charset(e, CollationId::UTF8MB4_0900_AI_CI);
+        return in_charset(e, CollationId::UTF8MB4_0900_AI_CI);
     }
     let e = number_of_long(e);
     if !matches!(e.node, Node::EnumText(..) | Node::SetText(..)) {
