@@ -9,17 +9,13 @@
 
 use crate::context::Env;
 use crate::execution::LOCKING;
-use crate::insert::observe;
 use crate::rules::RuleSet;
-use crate::write::{self, Refused, RowWriter, column};
+use crate::write::{self, Refused, RowWriter, column, observe};
 use crate::{Run, long};
 use binlog::partial::{Refusal, apply_changes};
-use catalog::error;
-use catalog::{Changes, Pin, Table, Version};
+use catalog::{Changes, Pin, Table, Version, error};
 use engine::{Cursor, Direction, LockMode, Range};
-use expr::Execution;
-use expr::Strictness;
-use expr::store;
+use expr::{Execution, Strictness, store};
 use plan::stored::planned;
 use std::borrow::Cow;
 use std::ops::Bound;

@@ -1,40 +1,33 @@
-//! From plans to operators, and the execution of whole statements.
+//! From plans to operators.
 
-use super::batched::BatchedOp;
-use super::beside::placed;
-use super::change::{DeleteStatement, UpdateStatement};
-use super::counted::{CountedOp, ExplainStatement};
-use super::flow::{ComputedOp, DerivedOp, DistinctOp, OneOp, SetOpOp, ValuesOp};
-use super::group::GroupOp;
-use super::index_merge::IndexMergeOp;
-use super::insert::InsertStatement;
-use super::intersection::IntersectionOp;
-use super::join::{HashOp, LoopOp, Rows, Spilled, State};
-use super::json_table::JsonTableOp;
-use super::key_set::KeySet;
-use super::limit::LimitOp;
-use super::loose::LooseOp;
-use super::many::{DeleteManyStatement, UpdateManyStatement};
-use super::multi_range::MultiRangeOp;
-use super::one_time_filter::filter;
-use super::recursive::{RecursiveOp, WorkingOp};
-use super::scan::ScanOp;
-use super::skip::SkipOp;
-use super::sort::SortOp;
-use super::spill::Place;
-use super::subquery::Query;
-use super::virtual_table::VirtualOp;
-use super::window::WindowOp;
-use super::{Frame, Op, Run, Scope, Step, recycle};
-use crate::context::{Outcome, RowSink};
-use expr::Execution;
+use crate::batched::BatchedOp;
+use crate::beside::placed;
+use crate::counted::CountedOp;
+use crate::flow::{ComputedOp, DerivedOp, DistinctOp, OneOp, SetOpOp, ValuesOp};
+use crate::group::GroupOp;
+use crate::index_merge::IndexMergeOp;
+use crate::intersection::IntersectionOp;
+use crate::join::{HashOp, LoopOp, Rows, Spilled, State};
+use crate::json_table::JsonTableOp;
+use crate::key_set::KeySet;
+use crate::limit::LimitOp;
+use crate::loose::LooseOp;
+use crate::multi_range::MultiRangeOp;
+use crate::one_time_filter::filter;
+use crate::recursive::{RecursiveOp, WorkingOp};
+use crate::scan::ScanOp;
+use crate::skip::SkipOp;
+use crate::sort::SortOp;
+use crate::spill::Place;
+use crate::subquery::{Query, Subquery};
+use crate::virtual_table::VirtualOp;
+use crate::window::WindowOp;
+use crate::{Frame, Op};
 use expr::Expr;
 use hashbrown::HashMap;
-use plan::ColumnMeta;
-use plan::node::{Body, Join, Plan, Scan, SetKind, SetOp};
+use plan::node::{Join, Plan, QueryPlan, Scan, SetKind, SetOp};
+use plan::slots::slot_names;
 use std::sync::Arc;
-use types::codes::*;
-use types::{DataType, Result, TypeKind, Value, err};
 
 /// The operator of a plan. `inner`: it will be opened again and again, as the inner side of a loop join.
 pub fn build(plan: Plan, inner: bool) -> Box<dyn Op> {
@@ -59,11 +52,11 @@ pub fn build(plan: Plan, inner: bool) -> Box<dyn Op> {
         }
         Plan::Derived { slot, query, lateral, .. } => {
             let keep = inner && !query.correlated && !lateral;
-            let query = Query::new(*query);
+            let query = build_query(*query);
             Box::new(DerivedOp { slot, query, keep, lateral, kept: None, bytes: Vec::new(), next: Place::default() })
         }
         Plan::JsonTable(table) => Box::new(JsonTableOp::new(*table)),
-        Plan::Recursive(r) => Box::new(RecursiveOp::new(*r)),
+        Plan::Recursive(r) => Box::new(RecursiveOp::new(*r, build_query)),
         Plan::Working { slot, number } => Box::new(WorkingOp { slot, number, next: Place::default(), end: 0 }),
         Plan::Join(j) => build_join(*j, inner),
         Plan::Filter { input, condition } => filter(build(*input, inner), condition),
@@ -132,8 +125,8 @@ fn build_set(s: SetOp) -> Box<dyn Op> {
     let rows = Box::new(SetOpOp {
         kind: s.kind,
         all: s.all || union,
-        left: Query::new(s.left),
-        right: Query::new(s.right),
+        left: build_query(s.left),
+        right: build_query(s.right),
         slot: s.slot,
         second: false,
         waiting: None,
@@ -155,149 +148,15 @@ fn build_scan(scan: Scan) -> Box<dyn Op> {
     }
 }
 
-/// A statement with its operators and buffers.
-pub struct Statement {
-    kind: Kind,
-    /// The row on its way to the sink.
-    values: Vec<Value<'static>>,
+/// A query block ready to run.
+pub fn build_query(plan: QueryPlan) -> Query {
+    let frame = Frame::new(plan.shapes, slot_names(&plan.plan));
+    Query::new(build(plan.plan, false), frame, plan.outputs)
 }
 
-enum Kind {
-    Query(Box<Query>, Vec<String>),
-    OneRow(Box<Query>),
-    Values(Vec<Expr>),
-    Do(Vec<Expr>),
-    Insert(Box<InsertStatement>),
-    Update(Box<UpdateStatement>),
-    Delete(Box<DeleteStatement>),
-    UpdateMany(Box<UpdateManyStatement>),
-    DeleteMany(Box<DeleteManyStatement>),
-    Explain(Box<ExplainStatement>),
-}
-
-impl Statement {
-    pub fn new(body: Body) -> Statement {
-        let kind = match body {
-            Body::Query(q, into) => Kind::Query(Box::new(Query::new(*q)), into),
-            Body::OneRow(q) => Kind::OneRow(Box::new(Query::new(*q))),
-            Body::Values(list) => Kind::Values(list),
-            Body::Do(list) => Kind::Do(list),
-            Body::Insert(i) => Kind::Insert(Box::new(InsertStatement::new(*i))),
-            Body::Update(u) => Kind::Update(Box::new(UpdateStatement::new(*u))),
-            Body::Delete(d) => Kind::Delete(Box::new(DeleteStatement::new(*d))),
-            Body::UpdateMany(u) => Kind::UpdateMany(Box::new(UpdateManyStatement::new(*u))),
-            Body::Explain(e) => Kind::Explain(Box::new(ExplainStatement::new(*e))),
-            Body::DeleteMany(d) => Kind::DeleteMany(Box::new(DeleteManyStatement::new(*d))),
-        };
-        Statement { kind, values: Vec::new() }
-    }
-
-    /// Expressions whose values are wanted, and nothing else.
-    pub fn values(&self) -> &[Expr] {
-        match &self.kind {
-            Kind::Values(list) => list,
-            _ => unreachable!("planned for its values"),
-        }
-    }
-
-    pub fn execute(&mut self, run: &Run<'_>, columns: &[ColumnMeta], sink: &mut dyn RowSink) -> Result<Outcome> {
-        run.check_killed()?;
-        match &mut self.kind {
-            Kind::Query(q, into) if into.is_empty() => {
-                q.forget();
-                q.open(run, None)?;
-                sink.columns(columns)?;
-                let (mut rows, row) = (0, &mut self.values);
-                q.each(run, &mut |outputs, at| {
-                    rows += 1;
-                    // The usual few columns go by the stack.
-                    match outputs {
-                        [a] => sink.row(&[a.eval(run, at)?])?,
-                        [a, b] => sink.row(&[a.eval(run, at)?, b.eval(run, at)?])?,
-                        [a, b, c] => sink.row(&[a.eval(run, at)?, b.eval(run, at)?, c.eval(run, at)?])?,
-                        _ => {
-                            let mut values = recycle(std::mem::take(row));
-                            for e in outputs {
-                                values.push(e.eval(run, at)?);
-                            }
-                            sink.row(&values)?;
-                            *row = recycle(values);
-                        }
-                    }
-                    run.evaluation.row.set(rows + 1);
-                    Ok(Step::More)
-                })?;
-                Ok(Outcome { affected_rows: rows, found_rows: run.found_rows.get(), ..Outcome::default() })
-            }
-            Kind::Query(q, into) => select_into(q, into, run),
-            Kind::OneRow(q) => {
-                run.evaluation.strict.set(run.evaluation.sql_mode.is_strict());
-                let Some(values) = one_row(q, run)? else { return Ok(Outcome::default()) };
-                run.check_strict()?;
-                sink.row(&values)?;
-                Ok(Outcome { affected_rows: 1, ..Outcome::default() })
-            }
-            Kind::Values(list) => {
-                let frame = Frame::new(Vec::new(), Vec::new());
-                let values: Result<Vec<Value<'_>>> =
-                    list.iter().map(|e| e.eval(run, Scope::new(&frame, None))).collect();
-                sink.row(&values?)?;
-                Ok(Outcome::default())
-            }
-            Kind::Do(list) => {
-                let frame = Frame::new(Vec::new(), Vec::new());
-                for e in list {
-                    e.eval(run, Scope::new(&frame, None))?;
-                }
-                Ok(Outcome::default())
-            }
-            Kind::Insert(i) => changed(i.execute(run), run),
-            Kind::Update(u) => changed(u.execute(run), run),
-            Kind::Delete(d) => changed(d.execute(run), run),
-            Kind::UpdateMany(u) => changed(u.execute(run), run),
-            Kind::DeleteMany(d) => changed(d.execute(run), run),
-            Kind::Explain(e) => e.execute(run, columns, sink),
-        }
-    }
-}
-
-/// How a changing statement ended: the first problem is its error, also if it showed in a condition that no row met.
-fn changed(result: Result<Outcome>, run: &Run<'_>) -> Result<Outcome> {
-    run.check_strict()?;
-    result
-}
-
-/// The only row of a query: warning 1329 where there is none, and error 1172 where there are more.
-fn one_row(q: &mut Query, run: &Run<'_>) -> Result<Option<Vec<Value<'static>>>> {
-    q.forget();
-    q.open(run, None)?;
-    if !q.next(run, None)? {
-        run.push_warning(err!(ER_SP_FETCH_NO_DATA));
-        return Ok(None);
-    }
-    let mut values = Vec::with_capacity(q.outputs.len());
-    for e in &q.outputs {
-        values.push(e.eval(run, Scope::new(&q.frame, None))?.into_owned());
-    }
-    if q.next(run, None)? {
-        return Err(err!(ER_TOO_MANY_ROWS));
-    }
-    Ok(Some(values))
-}
-
-/// The type of a user variable that is given such a value: it has one width of integers, and the widest decimals.
-pub fn variable_type(ty: &DataType) -> DataType {
-    match ty.kind {
-        TypeKind::Decimal => DataType::decimal(types::Decimal::MAX_PRECISION, 30),
-        kind => DataType { kind: if kind.is_integer() { TypeKind::BigInt } else { kind }, ..*ty },
-    }
-}
-
-/// SELECT ... INTO @a, @b.
-fn select_into(q: &mut Query, names: &[String], run: &Run<'_>) -> Result<Outcome> {
-    let Some(values) = one_row(q, run)? else { return Ok(Outcome::default()) };
-    for ((name, value), e) in names.iter().zip(values).zip(&q.outputs) {
-        run.env.borrow_mut().set_user_variable(&name.to_ascii_lowercase(), value, variable_type(&e.ty));
-    }
-    Ok(Outcome { affected_rows: 1, ..Outcome::default() })
+/// A subquery of an expression, ready to run.
+pub fn build_subquery(mut plan: QueryPlan) -> Subquery {
+    let correlated = plan.correlated;
+    let reads = if correlated { std::mem::take(&mut plan.reads) } else { Vec::new() };
+    Subquery::new(build_query(plan), correlated, reads)
 }

@@ -3,7 +3,7 @@
 use crate::program::diagnostics::Condition;
 use engine::Transaction;
 use plan::ColumnMeta;
-use types::{DataType, Result, Value};
+use types::{DataType, Result, TypeKind, Value};
 
 /// Receives a result set. Implemented by crate `session` over the wire protocol (text or binary), and by tests.
 pub trait RowSink {
@@ -137,4 +137,25 @@ pub struct Figures {
     pub last_insert_id: u64,
     /// SET INSERT_ID
     pub insert_id: u64,
+}
+
+/// The type of a user variable that is given such a value: it has one width of integers, and the widest decimals.
+pub fn variable_type(ty: &DataType) -> DataType {
+    match ty.kind {
+        TypeKind::Decimal => DataType::decimal(types::Decimal::MAX_PRECISION, 30),
+        kind => DataType { kind: if kind.is_integer() { TypeKind::BigInt } else { kind }, ..*ty },
+    }
+}
+
+/// The words and numbers of [`Outcome::info`].
+pub fn info(parts: &[(&str, u64)]) -> String {
+    let mut out = String::with_capacity(128);
+    for (words, number) in parts {
+        out.push_str(words);
+        match u8::try_from(*number) {
+            Ok(digit) if digit < 10 => out.push((b'0' + digit) as char),
+            _ => out.push_str(&number.to_string()),
+        }
+    }
+    out
 }

@@ -1,17 +1,18 @@
 //! One execution of a statement: what its operators share.
 
-use crate::{Env, counted, long, recursive, subquery};
-use catalog::{Table, error};
+use crate::Env;
+use crate::counted::Count;
+use crate::recursive::WorkingTable;
+use crate::subquery::Subquery;
+use catalog::error;
 use engine::{Isolation, LockMode, Read, Savepoint, Transaction, Wait};
-use expr::compare::CmpOp;
-use expr::{Evaluation, Execution, Expr, Frame, Scope, StoredCall};
+use expr::{Evaluation, Execution, Expr, Frame, Scope};
 use observe::Counter;
 use plan::constant::Constant;
-use std::cell::{Cell, RefCell, RefMut};
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
-use std::time::Duration;
 use types::codes::*;
-use types::{CollationId, DataType, Result, SqlError, SqlMode, Value};
+use types::{Result, SqlError, SqlMode, Value};
 
 /// What one operator keeps in memory at most before it goes on in a file: offsets in buffers have 32 bits.
 const IN_MEMORY_BYTES_MAX: u64 = 1 << 30;
@@ -47,7 +48,7 @@ pub struct Run<'x> {
     /// Is the one at hand that of tables which are not transactional?
     pub(crate) is_beside: Cell<bool>,
     pub env: RefCell<&'x mut dyn Env>,
-    pub subqueries: &'x [RefCell<subquery::Subquery>],
+    pub subqueries: &'x [RefCell<Subquery>],
     /// Constant conditions that are asked first.
     pub constants: &'x [Constant],
     /// An INSERT, UPDATE or DELETE.
@@ -62,76 +63,13 @@ pub struct Run<'x> {
     /// Rows without the LIMIT, where SQL_CALC_FOUND_ROWS asks for them.
     pub found_rows: Cell<Option<u64>>,
     /// Rows of recursive common table expressions, by number.
-    pub working: RefCell<Vec<recursive::WorkingTable>>,
+    pub working: RefCell<Vec<WorkingTable>>,
     /// EXPLAIN ANALYZE: by number of the node.
-    pub counts: RefCell<Vec<counted::Count>>,
+    pub counts: RefCell<Vec<Count>>,
     /// Rows that an UPDATE of one table has read and WHERE refused: warnings count them too.
     pub refused: Cell<u64>,
     /// Schema and name of the view that rows are inserted through.
     pub target_view: RefCell<Option<Arc<(String, String)>>>,
-}
-
-impl Execution for Run<'_> {
-    #[inline]
-    fn evaluation(&self) -> &Evaluation<'_> {
-        &self.evaluation
-    }
-
-    fn session(&self) -> RefMut<'_, dyn expr::Env + '_> {
-        RefMut::map(self.env.borrow_mut(), |env| -> &mut (dyn expr::Env + '_) { &mut **env })
-    }
-
-    fn absent<'t>(&self, table: &'t Table, row: &[u8], column: usize) -> Result<Value<'t>> {
-        long::absent(&self.tx.borrow(), table, row, column)
-    }
-
-    fn scalar(&self, query: usize, column: usize, at: Scope<'_>) -> Result<Value<'_>> {
-        subquery::scalar(self, query, column, at)
-    }
-
-    fn exists(&self, query: usize, at: Scope<'_>) -> Result<bool> {
-        subquery::exists(self, query, at)
-    }
-
-    fn contains(
-        &self,
-        query: usize,
-        operands: &[Expr],
-        collations: &[CollationId],
-        at: Scope<'_>,
-    ) -> Result<Option<bool>> {
-        subquery::contains(self, query, operands, collations, at)
-    }
-
-    fn quantified(
-        &self,
-        query: usize,
-        op: CmpOp,
-        all: bool,
-        operand: &Expr,
-        collation: CollationId,
-        at: Scope<'_>,
-    ) -> Result<Option<bool>> {
-        subquery::quantified(self, query, op, all, operand, collation, at)
-    }
-
-    fn call(&self, stored: &Arc<StoredCall>, given: Vec<(Value<'static>, DataType)>) -> Result<Value<'static>> {
-        crate::program::evaluate(self, stored, given)
-    }
-
-    fn interrupt(&self) -> u8 {
-        self.tx.borrow().interrupt().reason()
-    }
-
-    fn sleep(&self, time: Duration) -> bool {
-        let interrupt = Arc::clone(self.tx.borrow().interrupt());
-        interrupt.arm();
-        interrupt.sleep(time) != engine::Slept::Interrupted
-    }
-
-    fn get_lock(&self, name: &str, timeout: Duration) -> Result<bool> {
-        self.env.borrow_mut().get_lock(name, timeout, &mut self.tx.borrow_mut())
-    }
 }
 
 impl<'x> Run<'x> {
@@ -139,7 +77,7 @@ impl<'x> Run<'x> {
         tx: &'x mut Transaction,
         env: &'x mut dyn Env,
         params: &'x [Value<'x>],
-        subqueries: &'x [RefCell<subquery::Subquery>],
+        subqueries: &'x [RefCell<Subquery>],
     ) -> Run<'x> {
         Run {
             evaluation: Evaluation::new(params, env.now_us(), SqlMode(env.sql_mode())),

@@ -3,16 +3,14 @@
 //! The place is a key, not a cursor: between two statements nothing is latched, locked or kept from being purged, and the
 //! next one reads what is there by then.
 
+use crate::build::build_subquery;
 use crate::context::{Env, Outcome, RowSink};
 use crate::limit::limit_value;
 use crate::scan::ScanOp;
-use crate::subquery::Subquery;
 use crate::{Op, Run};
 use catalog::{Table, Version};
 use engine::{Read, Transaction};
-use expr::Execution;
-use expr::{Expr, convert};
-use expr::{Frame, Scope, Shape};
+use expr::{Execution, Expr, Frame, Scope, Shape, convert};
 use plan::Planner;
 use plan::handler::HandlerPlan;
 use plan::node::{Access, Scan};
@@ -89,7 +87,7 @@ impl Handler {
         let mut planner = Planner::new(parsed, version, env, &[]);
         let plan = planner.handler_read(&self.table, &self.alias, read)?;
         let (_, subqueries) = planner.finish();
-        let subqueries: Vec<_> = subqueries.into_iter().map(|q| RefCell::new(Subquery::new(q))).collect();
+        let subqueries: Vec<_> = subqueries.into_iter().map(|q| RefCell::new(build_subquery(q))).collect();
         let run = Run::new(tx, env, &[], &subqueries);
         let mut frame = Frame::new(vec![Shape::Row(self.table.clone())], Vec::new());
         sink.columns(&plan.columns)?;

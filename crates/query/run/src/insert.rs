@@ -3,26 +3,23 @@
 mod auto_increment;
 mod triggers;
 
-pub(crate) use auto_increment::observe;
 pub(super) use auto_increment::{auto_increment, number};
 
-use super::beside::{row_savepoint, undo_row};
-use super::change::{Assigner, info};
-use super::execution::LOCKING;
-use super::reread::read_anew;
-use super::rules::{RuleSet, is_ignorable};
-use super::spill::{Kept, Place};
-use super::subquery::Query;
-use super::write::{self, Refused, RowWriter};
-use super::{Frame, Run, Scope, long, recycle};
-use crate::context::Outcome;
+use crate::assign::Assigner;
+use crate::beside::{row_savepoint, undo_row};
+use crate::build::build_query;
+use crate::context::{Outcome, info};
+use crate::execution::LOCKING;
+use crate::reread::read_anew;
+use crate::rules::{RuleSet, is_ignorable};
+use crate::spill::{Kept, Place};
+use crate::subquery::Query;
+use crate::write::{self, Refused, RowWriter, observe};
+use crate::{Frame, Run, Scope, long, recycle};
 use catalog::{Index, Table, TriggerEvent, error};
 use engine::{Cursor, Direction, Extent, LockMode, Range};
-use expr::Execution;
-use expr::Strictness;
 use expr::print::SlotNames;
-use expr::store;
-use expr::{Expr, convert};
+use expr::{Execution, Expr, Strictness, convert, store};
 use observe::Counter;
 use plan::node::{self, Assigned};
 use std::ops::Bound;
@@ -146,7 +143,7 @@ impl InsertStatement {
             tuple: Vec::new(),
             source: match i.source {
                 node::InsertSource::Rows(rows) => Source::Rows(rows),
-                node::InsertSource::Query(q) => Source::Query(Query::new(*q)),
+                node::InsertSource::Query(q) => Source::Query(build_query(*q)),
                 node::InsertSource::File(file) => Source::File(file),
             },
             on_duplicate,

@@ -11,14 +11,17 @@
 //! Knows nothing of packets, connections or transactions' begin and end, and of syntax only what stored programs are made of.
 
 pub mod apply;
+mod assign;
 mod batched;
 pub mod beside;
-pub mod build;
+mod build;
 mod change;
 pub mod context;
 mod counted;
 pub mod entries;
 mod execution;
+mod explain;
+mod expressions;
 pub mod fields;
 mod flow;
 mod group;
@@ -50,7 +53,9 @@ mod scan;
 mod skip;
 mod sort;
 pub mod spill;
+mod statement;
 mod subquery;
+mod triggers;
 mod virtual_table;
 mod window;
 pub mod write;
@@ -59,7 +64,6 @@ pub use context::{Env, Outcome, RowSink};
 pub use execution::{PlainReads, Run};
 pub use prepared::{Prepared, Uses};
 
-use build::Statement;
 use expr::{Frame, Scope, Shape, tuple};
 use long::added_column;
 use operator::{Op, Receive, Settled, Step, recycle};

@@ -2,22 +2,19 @@
 //! that comes several times counts once, and no row is met again after it was written. What finds no room in memory goes to a file,
 //! sorted by key: rows are written in the order of their keys then, and not as the join named them.
 
-use super::beside::{row_savepoint, undo_row};
-use super::change::{Assigner, info};
-use super::execution::LOCKING;
-use super::key_set::KeySet;
-use super::long;
-use super::reread::read_anew;
-use super::rules::{RuleSet, is_ignorable};
-use super::scan::count_position;
-use super::spill::{Merge, Runs};
-use super::write::{Refused, RowWriter};
-use super::{Frame, Op, Run, recycle, tuple};
-use crate::context::Outcome;
+use crate::assign::Assigner;
+use crate::beside::{row_savepoint, undo_row};
+use crate::context::{Outcome, info};
+use crate::execution::LOCKING;
+use crate::key_set::KeySet;
+use crate::reread::read_anew;
+use crate::rules::{RuleSet, is_ignorable};
+use crate::scan::count_position;
+use crate::spill::{Merge, Runs};
+use crate::write::{Refused, RowWriter};
+use crate::{Frame, Op, Run, long, recycle, tuple};
 use catalog::Table;
-use expr::Execution;
-use expr::Strictness;
-use expr::store;
+use expr::{Execution, Strictness, store};
 use plan::node;
 use plan::slots::slot_names;
 use std::sync::Arc;

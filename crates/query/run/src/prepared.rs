@@ -1,22 +1,22 @@
 //! A planned statement with the buffers of its execution: what a session keeps for a prepared statement or cached text.
 
 pub use crate::beside::Uses;
+use crate::build::build_subquery;
 use crate::context::{Env, Outcome, RowSink};
-use crate::program::{Form, Lent};
+use crate::program::form::Form;
+use crate::program::lent::Lent;
+use crate::program::values::stored;
+use crate::statement::Statement;
 use crate::subquery::Subquery;
-use crate::{PlainReads, Run, Statement};
-use catalog::error;
+use crate::{PlainReads, Run};
 use catalog::mdl::Pin;
-use catalog::{Table, Version};
+use catalog::{Table, Version, error};
 use engine::Transaction;
-use expr::Execution;
-use expr::Expr;
 use expr::adapt::{TemporalParam, check_temporal, held_by_column};
-use expr::{Frame, Scope};
+use expr::{Execution, Expr, Frame, Scope};
 use plan::parameter::Parameter;
 use plan::stack::{HEIGHT_MAX, stack_bytes, with_stack};
-use plan::{ColumnMeta, RoutineUse, TableUse, ViewRight};
-use plan::{Planner, constant::Constant, figures::Figures, node::Body};
+use plan::{ColumnMeta, Planner, RoutineUse, TableUse, ViewRight, constant::Constant, figures::Figures, node::Body};
 use sql::ast::{self, OnDuplicate, Parsed, QueryId};
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -226,7 +226,7 @@ impl Prepared {
         let all_tables = if routines.is_empty() { Arc::from([]) } else { tables.iter().map(|t| t.id).collect() };
         let writes_within = tables.iter().any(|t| t.by_routine && t.carried);
         let figures = Figures::of(&body, plans.iter(), named);
-        let subqueries: Vec<_> = plans.into_iter().map(|p| RefCell::new(Subquery::new(p))).collect();
+        let subqueries: Vec<_> = plans.into_iter().map(|p| RefCell::new(build_subquery(p))).collect();
         let begins_plainly = subqueries.is_empty()
             && notes.is_empty()
             && temporal_params.is_empty()
@@ -333,7 +333,7 @@ impl Prepared {
             let (frame, e) = (Frame::new(Vec::new(), Vec::new()), &self.statement.values()[0]);
             let value = e.eval(&run, Scope::new(&frame, None))?;
             run.check_strict()?;
-            Ok(crate::program::stored(value, &e.ty, column, &run)?.into_owned())
+            Ok(stored(value, &e.ty, column, &run)?.into_owned())
         })
     }
 

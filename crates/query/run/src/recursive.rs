@@ -1,16 +1,15 @@
 //! Recursive common table expressions. The working table holds all rows; the recursive blocks read those of the last round and
 //! append those of the next, until there are none.
 
-use super::key_set::KeySet;
-use super::limit::limit_value;
-use super::spill::{Kept, Place};
-use super::subquery::Query;
-use super::{Frame, Op, Run, Scope, tuple};
-use expr::Execution;
+use crate::key_set::KeySet;
+use crate::limit::limit_value;
+use crate::spill::{Kept, Place};
+use crate::subquery::Query;
+use crate::{Frame, Op, Run, Scope, tuple};
 use expr::key::encode_key;
-use expr::{convert, member_text};
+use expr::{Execution, convert, member_text};
 use observe::Counter;
-use plan::node::Recursive;
+use plan::node::{QueryPlan, Recursive};
 use std::sync::Arc;
 use types::codes::*;
 use types::{DataType, Result, StoreContext, TypeKind, err};
@@ -40,12 +39,13 @@ pub struct RecursiveOp {
 }
 
 impl RecursiveOp {
-    pub fn new(r: Recursive) -> RecursiveOp {
+    /// `build`: what makes a query of a plan.
+    pub fn new(r: Recursive, build: fn(QueryPlan) -> Query) -> RecursiveOp {
         RecursiveOp {
             number: r.number,
             slot: r.slot,
-            seed: Query::new(r.seed),
-            steps: r.steps.into_iter().map(Query::new).collect(),
+            seed: build(r.seed),
+            steps: r.steps.into_iter().map(build).collect(),
             distinct: r.distinct,
             types: r.types,
             members: r.members,

@@ -4,18 +4,13 @@
 //! Foreign keys are looked at after the row is written, so that a row may refer to itself. The parent's row is read with a
 //! shared lock, a child's with an exclusive one: of two transactions that make a child and take its parent away, one waits.
 
-use super::long;
-use super::write::{self, Refused, RowWriter, column};
-use super::{Frame, Run, Scope, Shape};
-use crate::program::Own;
-use crate::program::trigger::{NewRow, Triggers, fire};
+use crate::program::compile::Own;
+use crate::triggers::{Fire, NewRow, Triggers};
+use crate::write::{self, Refused, RowWriter, column};
+use crate::{Frame, Run, Scope, Shape, long};
 use catalog::{ForeignKey, ReferenceAction, Table, TriggerEvent};
 use engine::{Cursor, Direction, LockMode, Range, Read, Wait};
-use expr::Execution;
-use expr::Strictness;
-use expr::reborrow;
-use expr::store;
-use expr::{Expr, Node, array};
+use expr::{Execution, Expr, Node, Strictness, array, reborrow, store};
 use plan::node::rules::{Child, Rules, TableRules};
 use std::ops::Bound;
 use std::sync::Arc;
@@ -116,7 +111,7 @@ impl RuleSet {
         self.row.clone_from(&writer.row);
         self.key.clone_from(&writer.key);
         let mut new = NewRow { row: &self.row, nulls: std::mem::take(nulls), set: Vec::new() };
-        fire(self.triggers(event, true), table, old, Some(&mut new), true, run)?;
+        run.fire(self.triggers(event, true), table, old, Some(&mut new), true)?;
         let NewRow { nulls: left, set, .. } = new;
         *nulls = left;
         let (mut columns, mut values) = (Vec::with_capacity(set.len()), Vec::with_capacity(set.len()));
@@ -158,7 +153,7 @@ impl RuleSet {
             return Ok(());
         }
         let mut new = new.map(|row| NewRow { row, nulls: Vec::new(), set: Vec::new() });
-        fire(triggers, &self.rules.nodes[0].table, old, new.as_mut(), false, run)
+        run.fire(triggers, &self.rules.nodes[0].table, old, new.as_mut(), false)
     }
 
     /// Do foreign keys lead to the table?

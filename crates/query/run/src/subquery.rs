@@ -1,15 +1,12 @@
 //! Queries inside: of a statement, in FROM, and of expressions (scalar, IN, EXISTS, ANY/ALL).
 
-use super::{Frame, Op, Run, Scope, Step, tuple};
 use crate::key_set::KeySet;
-use expr::Execution;
+use crate::{Frame, Op, Run, Scope, Step, tuple};
 use expr::compare::{self, CmpOp};
 use expr::key::encode_key;
-use expr::{Expr, reborrow};
+use expr::{Execution, Expr, reborrow};
 use hashbrown::HashMap;
 use observe::Counter;
-use plan::node::QueryPlan;
-use plan::slots::slot_names;
 use types::codes::*;
 use types::{CollationId, Result, Value, err};
 
@@ -21,9 +18,8 @@ pub struct Query {
 }
 
 impl Query {
-    pub fn new(plan: QueryPlan) -> Query {
-        let frame = Frame::new(plan.shapes, slot_names(&plan.plan));
-        Query { root: super::build::build(plan.plan, false), frame, outputs: plan.outputs }
+    pub fn new(root: Box<dyn Op>, frame: Frame, outputs: Vec<Expr>) -> Query {
+        Query { root, frame, outputs }
     }
 
     pub fn open(&mut self, run: &Run<'_>, outer: Option<&Scope<'_>>) -> Result<()> {
@@ -137,12 +133,11 @@ struct RowSet {
 }
 
 impl Subquery {
-    pub fn new(plan: QueryPlan) -> Subquery {
-        let (correlated, mut plan) = (plan.correlated, plan);
-        let reads = if correlated { std::mem::take(&mut plan.reads) } else { Vec::new() };
+    /// `reads`: what a correlated one reads from outside.
+    pub fn new(query: Query, correlated: bool, reads: Vec<Expr>) -> Subquery {
         let cache = Cache { reads, ..Cache::default() };
         Subquery {
-            query: Query::new(plan),
+            query,
             correlated,
             row: Vec::new(),
             is_row_kept: false,

@@ -7,12 +7,11 @@
 //! A unique secondary index is unique in its own parts, unless one of them is NULL. A row has an entry in each secondary tree; in
 //! that of a multi-valued index it has as many as its array has elements ([`entries`]).
 
-use super::entries::{self, Entries};
-use super::logged::LoggedRows;
-use super::long::{self, has_outside};
-use super::{Run, added_column};
-use catalog::Table;
-use catalog::error;
+use crate::entries::{self, Entries};
+use crate::logged::LoggedRows;
+use crate::long::{self, has_outside};
+use crate::{Run, added_column};
+use catalog::{Table, error};
 use engine::Transaction;
 use expr::{array, convert};
 use observe::Counter;
@@ -443,4 +442,17 @@ fn push_escaped(out: &mut String, bytes: &[u8]) {
             _ => out.push_str(&format!("\\x{b:02X}")),
         }
     }
+}
+
+/// The AUTO_INCREMENT column of some row has `value` now.
+pub(crate) fn observe(table: &Table, value: u64, run: &Run<'_>) -> Result<()> {
+    if table.counts_in_groups() {
+        return Ok(());
+    }
+    let counter = table.auto_increment.as_ref().expect("an AUTO_INCREMENT column has a counter");
+    let column = table.columns.iter().find(|c| c.auto_increment).expect("the counter's column");
+    let (_, max) = column.data_type.integer_bounds();
+    // Where values are handed out again it tells the greatest one from its being used up.
+    let max = if table.engine.is_transactional() { max } else { max.saturating_add(1) };
+    counter.observe(run.env.borrow().engine(), value, max).map_err(error::engine)
 }

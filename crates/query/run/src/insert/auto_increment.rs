@@ -91,16 +91,3 @@ fn next_or_given<'v>(table: &Table, v: Value<'v>, i: usize, p: &mut Progress, ru
     p.last_value = value;
     Ok(if c.data_type.unsigned { Value::UInt(value) } else { Value::Int(value as i64) })
 }
-
-/// The AUTO_INCREMENT column of some row has `value` now.
-pub(crate) fn observe(table: &Table, value: u64, run: &Run<'_>) -> Result<()> {
-    if table.counts_in_groups() {
-        return Ok(());
-    }
-    let counter = table.auto_increment.as_ref().expect("an AUTO_INCREMENT column has a counter");
-    let column = table.columns.iter().find(|c| c.auto_increment).expect("the counter's column");
-    let (_, max) = column.data_type.integer_bounds();
-    // Where values are handed out again it tells the greatest one from its being used up.
-    let max = if table.engine.is_transactional() { max } else { max.saturating_add(1) };
-    counter.observe(run.env.borrow().engine(), value, max).map_err(error::engine)
-}

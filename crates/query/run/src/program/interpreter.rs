@@ -4,7 +4,7 @@ use super::cursor::OpenCursor;
 use super::handlers::choose;
 use super::values::{Row, assign, read};
 use super::{Compiled, Condition, Form, Host, LocalType, Own};
-use crate::build::variable_type;
+use crate::context::variable_type;
 use catalog::Column;
 use expr::StoredCall;
 use sql::ast::{

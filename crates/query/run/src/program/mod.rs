@@ -9,42 +9,31 @@
 //! handler behind each instruction ([`handlers`]).
 
 pub mod closure;
-mod compile;
+pub(crate) mod compile;
 mod cursor;
 pub mod diagnostics;
-mod function;
+pub(crate) mod form;
+pub(crate) mod function;
 mod handlers;
 mod interpreter;
 pub mod lent;
 pub(crate) mod trigger;
-mod values;
+pub(crate) mod values;
 
 pub use compile::{Compiled, Own, RoutineName, RowColumn, columns_of, trigger_columns, variable};
 pub use diagnostics::{Condition, ConditionItems};
-pub(crate) use function::evaluate;
+pub use form::Form;
 pub use interpreter::{Interpreter, Plans, run_statement};
 pub use lent::{Lent, Rights, Surroundings};
 pub use values::assign;
-pub(crate) use values::stored;
 
 use crate::context::{Env, Outcome, RowSink};
 use crate::prepared::Prepared;
 use engine::Transaction;
 use plan::LocalType;
-use sql::ast::{ExprId, ObjectName, Parsed};
+use sql::ast::{ObjectName, Parsed};
 use std::sync::Arc;
 use types::{DataType, Result, Value};
-
-/// How a part of a program is planned.
-#[derive(Clone, Debug)]
-pub struct Form {
-    /// Types of the program's variables, by number.
-    pub locals: Arc<[LocalType]>,
-    /// Of a statement that is not the executor's, or of none: the expressions whose values are wanted.
-    pub values: Option<Box<[ExprId]>>,
-    /// Types of what stands for `?` in a statement that is no program's.
-    pub params: Box<[DataType]>,
-}
 
 /// What the interpreter needs of whoever runs a program: of a session.
 pub trait Host {

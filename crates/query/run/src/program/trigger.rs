@@ -1,122 +1,46 @@
 //! Triggers at the rows of a statement.
 
+use super::Own;
 use super::function::{Transactions, enter, inside, leave};
 use super::interpreter::Ended;
-use super::{Compiled, Own, RowColumn};
+use crate::triggers::{Fire, NewRow};
 use crate::{Run, long};
-use catalog::{Table, Trigger, TriggerEvent};
+use catalog::Table;
 use sql::ast::{LocalId, RowImage};
-use std::sync::Arc;
 use types::{Result, Value};
 
 /// Stack for a trigger inside of a statement, in an optimised build.
 const FIRE_BYTES: usize = 96 << 10;
 
-/// The triggers of a table that a statement fires, by event, those before the row's change first.
-#[derive(Default)]
-pub struct Triggers {
-    insert: [Vec<Own>; 2],
-    update: [Vec<Own>; 2],
-    delete: [Vec<Own>; 2],
-    /// Do those before an insertion, or an update, read generated columns of the new row?
-    show_generated: [bool; 2],
-}
-
-impl Triggers {
-    /// Those that a statement was planned with.
-    pub fn new(table: &Table, planned: &[Arc<Trigger>]) -> Option<Box<Triggers>> {
-        if planned.is_empty() {
-            return None;
-        }
-        let mut triggers = Triggers::default();
-        for trigger in planned {
-            triggers.add(trigger, Own::new(Compiled::of_trigger(table, trigger).expect("compiled as it was planned")));
-        }
-        let shows =
-            |c: &RowColumn| c.is_read && c.image == RowImage::New && table.columns[c.column].generated.is_some();
-        let show = |all: &[Own]| all.iter().any(|t| t.row_columns.iter().any(shows));
-        triggers.show_generated = [show(&triggers.insert[0]), show(&triggers.update[0])];
-        Some(Box::new(triggers))
-    }
-
-    fn add(&mut self, trigger: &Trigger, compiled: Own) {
-        let (before, after) = match trigger.event {
-            TriggerEvent::Insert => (0, &mut self.insert),
-            TriggerEvent::Update => (0, &mut self.update),
-            TriggerEvent::Delete => (0, &mut self.delete),
-        };
-        after[before + usize::from(!trigger.before)].push(compiled);
-    }
-
-    pub fn shows_generated(&self, event: TriggerEvent) -> bool {
-        self.show_generated[usize::from(event == TriggerEvent::Update)]
-    }
-
-    pub fn of(&self, event: TriggerEvent, before: bool) -> &[Own] {
-        let triggers = match event {
-            TriggerEvent::Insert => &self.insert,
-            TriggerEvent::Update => &self.update,
-            TriggerEvent::Delete => &self.delete,
-        };
-        &triggers[usize::from(!before)]
-    }
-}
-
-/// The row that a trigger may change: encoded, with what is NULL beside it and what triggers have set.
-pub struct NewRow<'r> {
-    pub row: &'r [u8],
-    /// Columns that are NULL, whatever the encoded row has in their places.
-    pub nulls: Vec<usize>,
-    /// By column.
-    pub set: Vec<(usize, Value<'static>)>,
-}
-
-impl NewRow<'_> {
-    fn get(&self, table: &Table, column: usize, run: &Run<'_>) -> Result<Value<'static>> {
-        if let Some((_, value)) = self.set.iter().find(|(c, _)| *c == column) {
-            return Ok(value.clone());
-        }
-        if self.nulls.contains(&column) {
-            return Ok(Value::Null);
-        }
-        Ok(long::column(&run.tx.borrow(), table, self.row, column)?.into_owned())
-    }
-
-    fn put(&mut self, column: usize, value: Value<'static>) {
-        self.nulls.retain(|c| *c != column);
-        match self.set.iter_mut().find(|(c, _)| *c == column) {
-            Some((_, old)) => *old = value,
-            None => self.set.push((column, value)),
-        }
-    }
-}
-
-/// Fires triggers one after another. Errors: theirs; 1442, 1449, 1142 for TRIGGER.
-pub fn fire(
-    triggers: &[Own],
-    table: &Table,
-    old: Option<&[u8]>,
-    mut new: Option<&mut NewRow<'_>>,
-    changes_new: bool,
-    run: &Run<'_>,
-) -> Result<()> {
-    for compiled in triggers {
-        let mut locals = vec![Value::Null; compiled.columns.len()];
-        for c in &compiled.row_columns {
-            locals[c.local] = match (c.image, old, new.as_deref()) {
-                (RowImage::Old, Some(old), _) => long::column(&run.tx.borrow(), table, old, c.column)?.into_owned(),
-                (RowImage::New, _, Some(new)) => new.get(table, c.column, run)?,
-                _ => Value::Null,
-            };
-        }
-        let ended = sync::stack::with_room(FIRE_BYTES, || run_one(compiled, table, locals, run))?;
-        if changes_new && let Some(new) = new.as_deref_mut() {
-            for c in compiled.row_columns.iter().filter(|c| ended.set.contains(&(c.local as LocalId))) {
-                new.put(c.column, ended.locals[c.local].clone());
+impl Fire for Run<'_> {
+    fn fire(
+        &self,
+        triggers: &[Own],
+        table: &Table,
+        old: Option<&[u8]>,
+        mut new: Option<&mut NewRow<'_>>,
+        changes_new: bool,
+    ) -> Result<()> {
+        for compiled in triggers {
+            let mut locals = vec![Value::Null; compiled.columns.len()];
+            for c in &compiled.row_columns {
+                locals[c.local] = match (c.image, old, new.as_deref()) {
+                    (RowImage::Old, Some(old), _) => {
+                        long::column(&self.tx.borrow(), table, old, c.column)?.into_owned()
+                    }
+                    (RowImage::New, _, Some(new)) => new.get(table, c.column, self)?,
+                    _ => Value::Null,
+                };
+            }
+            let ended = sync::stack::with_room(FIRE_BYTES, || run_one(compiled, table, locals, self))?;
+            if changes_new && let Some(new) = new.as_deref_mut() {
+                for c in compiled.row_columns.iter().filter(|c| ended.set.contains(&(c.local as LocalId))) {
+                    new.put(c.column, ended.locals[c.local].clone());
+                }
             }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 fn run_one(compiled: &Own, table: &Table, locals: Vec<Value<'static>>, run: &Run<'_>) -> Result<Ended> {
