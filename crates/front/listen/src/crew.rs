@@ -180,7 +180,7 @@ impl<S: Service> Group<S> {
         match back {
             Back::Nothing => {}
             Back::Unsettled(key, task) => {
-                state.turns.flushes(key);
+                state.turns.flushes(key, Instant::now());
                 state.unsettled.push_back((key, task));
             }
             Back::Answered(key, task) => {

@@ -1,16 +1,18 @@
-//! Whose command is next: few connections of a group at a time, many commands of each.
+//! Whose command is next: few connections of a group at a time, some commands of each.
 //!
 //! Hundreds of clients served strictly in the order in which they ask leave nothing in any cache: each command finds session,
 //! plan and client as cold as hundreds of commands can make them, and hundreds of open transactions stand in each other's way. So a
-//! connection is given a *turn* of [`COMMANDS`] commands, and no more than [`AT_ONCE`] have one at a time; the others stand in line. This
-//! is [concurrency restriction][malthusian]; InnoDB does the same with `innodb_thread_concurrency` and its tickets.
+//! connection is given a *turn*: [`TURN`] of being served, or a transaction up to [`TURN_MOST`], and no more than [`AT_ONCE`] have one at a
+//! time; the others stand in line. This is [concurrency restriction][malthusian]; InnoDB does the same with
+//! `innodb_thread_concurrency` and its tickets.
 //!
 //! What keeps it harmless:
 //! - Who has something that others may wait for, a transaction or locks, is served at once, turn or not.
 //! - When there is nothing to do for those who have a turn, places are free whose holders have been silent, or waiting for a flush, for
 //!   [`ABSENT`], or at one command, asleep or not, for [`LONG`]: clients that are far away, or think, slow disks and statements that
 //!   sleep keep nobody out. Who waits for less keeps its place, or soon all would stand behind the row that all want.
-//! - The line is first come, first served, and a turn ends after its commands, so each is served in its time.
+//! - The line is first come, first served, and a turn ends by time: of N connections none stands in line for longer than N turns take.
+//!   The longer the commands are, the fewer of them are a turn, until each is one and all are served in the order in which they ask.
 //!
 //! [malthusian]: https://arxiv.org/abs/1511.06035
 
@@ -19,8 +21,10 @@ use std::time::{Duration, Instant};
 
 /// Connections of a group that have a turn at a time.
 const AT_ONCE: usize = 16;
-/// What a turn is: a few transactions of an OLTP client.
-const COMMANDS: u32 = 64;
+/// What a turn is, in time of being served: some five commands of an OLTP client.
+const TURN: Duration = Duration::from_micros(100);
+/// What it is at most while its transaction goes on.
+const TURN_MOST: Duration = Duration::from_millis(1);
 /// A holder that has sent nothing for so long after its last answer loses its turn; one that waits for a flush does not count meanwhile.
 pub const ABSENT: Duration = Duration::from_millis(1);
 /// Who has been at one command for so long does not count while it goes on.
@@ -38,8 +42,8 @@ enum Doing {
 
 /// One connection.
 struct Place {
-    /// Commands left of its turn; 0: it has none.
-    left: u32,
+    /// For how long it has been served in its turn; `None`: it has none.
+    served: Option<Duration>,
     /// It counts as one of the few.
     counted: bool,
     /// It has something that others may wait for.
@@ -49,6 +53,20 @@ struct Place {
     doing: Doing,
     /// When that began, or a moment earlier.
     since: Instant,
+}
+
+impl Place {
+    /// The command that ends now counts for its turn. The time of a flush is nobody's.
+    fn pay(&mut self, now: Instant) {
+        if self.doing == Doing::Command {
+            let time = now.saturating_duration_since(self.since);
+            self.served = self.served.map(|served| served + time);
+        }
+    }
+
+    fn has_had_its_turn(&self) -> bool {
+        self.served.is_none_or(|served| served >= if self.midway { TURN_MOST } else { TURN })
+    }
 }
 
 /// The connections of a group, by their seats.
@@ -70,7 +88,8 @@ pub struct Turns {
 impl Turns {
     /// A connection takes this seat.
     pub fn sit(&mut self, key: usize, midway: bool, now: Instant) {
-        let place = Place { left: 0, counted: false, midway, asks: false, doing: Doing::Nothing, since: now };
+        let doing = Doing::Nothing;
+        let place = Place { served: None, counted: false, midway, asks: false, doing, since: now };
         if key == self.places.len() {
             self.places.push(place);
         } else {
@@ -92,7 +111,7 @@ impl Turns {
         }
         if place.counted || place.midway {
             self.ready.push_back(key);
-        } else if place.left > 0 {
+        } else if place.served.is_some() {
             // It lost its place in its turn, and gets the next one.
             self.line.push_front(key);
         } else {
@@ -127,10 +146,9 @@ impl Turns {
             if !std::mem::take(&mut place.asks) {
                 continue;
             }
-            if in_line && place.left == 0 {
-                place.left = COMMANDS;
+            if in_line {
+                place.served.get_or_insert_default();
             }
-            place.left = place.left.saturating_sub(1);
             (place.doing, place.since) = (Doing::Command, self.clock.unwrap_or(place.since));
             if in_line {
                 self.count(key);
@@ -141,9 +159,11 @@ impl Turns {
     }
 
     /// Its command is done but for the flush.
-    pub fn flushes(&mut self, key: usize) {
+    pub fn flushes(&mut self, key: usize, now: Instant) {
+        self.clock = Some(now);
         let place = &mut self.places[key];
-        (place.doing, place.since) = (Doing::Flush, self.clock.unwrap_or(place.since));
+        place.pay(now);
+        (place.doing, place.since) = (Doing::Flush, now);
     }
 
     /// Its command computes for long: others may have its place meanwhile.
@@ -153,11 +173,12 @@ impl Turns {
 
     /// Its command is done.
     pub fn answered(&mut self, key: usize, midway: bool, now: Instant) {
-        let place = &mut self.places[key];
-        (place.doing, place.midway, place.since) = (Doing::Nothing, midway, now);
         self.clock = Some(now);
-        if self.places[key].left == 0 {
-            self.uncount(key);
+        let place = &mut self.places[key];
+        place.pay(now);
+        (place.doing, place.midway, place.since) = (Doing::Nothing, midway, now);
+        if place.has_had_its_turn() {
+            self.end_turn(key);
         }
     }
 
@@ -187,7 +208,7 @@ impl Turns {
     }
 
     fn end_turn(&mut self, key: usize) {
-        self.places[key].left = 0;
+        self.places[key].served = None;
         self.uncount(key);
     }
 
@@ -211,11 +232,12 @@ mod tests {
         turns
     }
 
-    /// Serves commands of clients that ask again at once; who was served.
-    fn serve(turns: &mut Turns, commands: usize, now: Instant) -> Vec<usize> {
+    /// Serves commands of clients that ask again at once, each for `time`; who was served.
+    fn serve(turns: &mut Turns, commands: u32, time: Duration, now: &mut Instant) -> Vec<usize> {
         let serve_one = |_| {
             let key = turns.next().expect("somebody asks");
-            turns.answered(key, false, now);
+            *now += time;
+            turns.answered(key, false, *now);
             turns.ask(key);
             key
         };
@@ -224,15 +246,44 @@ mod tests {
 
     #[test]
     fn few_are_served_at_a_time_and_all_in_their_time() {
-        let now = Instant::now();
-        let mut turns = asking(5 * AT_ONCE, now);
-        for round in 0..10 {
-            let mut served = serve(&mut turns, AT_ONCE * COMMANDS as usize, now);
-            served.sort_unstable();
-            served.dedup();
-            let first = round % 5 * AT_ONCE;
-            assert_eq!(served, Vec::from_iter(first..first + AT_ONCE), "round {round}");
+        for commands in [1, 4, 25] {
+            let mut now = Instant::now();
+            let mut turns = asking(5 * AT_ONCE, now);
+            turns.tick(now);
+            for round in 0..10 {
+                let mut served = serve(&mut turns, AT_ONCE as u32 * commands, TURN / commands, &mut now);
+                served.sort_unstable();
+                served.dedup();
+                let first = round % 5 * AT_ONCE;
+                assert_eq!(served, Vec::from_iter(first..first + AT_ONCE), "round {round} of {commands}");
+            }
         }
+    }
+
+    #[test]
+    fn a_turn_ends_with_its_transaction_and_a_flush_is_no_part_of_it() {
+        let mut now = Instant::now();
+        let mut turns = asking(AT_ONCE + 1, now);
+        turns.tick(now);
+        assert_eq!(turns.next(), Some(0));
+        now += TURN / 2;
+        turns.flushes(0, now);
+        now += 2 * TURN;
+        turns.answered(0, false, now);
+        assert_eq!(turns.places[0].served, Some(TURN / 2));
+        turns.ask(0);
+        (0..AT_ONCE).for_each(|key| assert_eq!(turns.next(), Some(key)));
+        now += TURN;
+        turns.answered(0, true, now);
+        turns.ask(0);
+        assert_eq!((turns.next(), turns.next()), (Some(0), None), "its transaction goes on");
+        now += TURN_MOST;
+        turns.answered(0, true, now);
+        turns.ask(0);
+        assert_eq!((turns.next(), turns.next()), (Some(0), Some(AT_ONCE)), "it goes on, and others begin");
+        turns.answered(0, false, now);
+        turns.ask(0);
+        assert_eq!(turns.next(), None, "its turn is over");
     }
 
     #[test]
@@ -262,7 +313,7 @@ mod tests {
         let (soon, late) = (start + ABSENT, start + LONG);
         let mut turns = asking(2 * AT_ONCE, start);
         (0..AT_ONCE).for_each(|key| assert_eq!(turns.next(), Some(key)));
-        turns.flushes(0);
+        turns.flushes(0, start);
         turns.answered(1, false, start);
         turns.answered(2, false, start);
         turns.ask(2);
@@ -295,7 +346,7 @@ mod tests {
         assert_eq!(turns.next(), None, "its place is taken");
         turns.step_aside(4);
         assert_eq!((turns.next(), turns.next()), (Some(3), None));
-        assert_eq!(turns.places[3].left, COMMANDS - 2);
+        assert_eq!(turns.places[3].served, Some(Duration::ZERO));
     }
 
     #[test]
