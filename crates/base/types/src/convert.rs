@@ -3,6 +3,7 @@
 //! warning (1292) ask [`Value::is_clean_number`] first.
 
 use crate::json::Json;
+use crate::json::part::Part;
 use crate::number;
 use crate::temporal::parse::{datetime_from_number, parse_datetime, parse_time, time_from_number};
 use crate::{DataType, Date, DateTime, Decimal, SqlMode, Time, TypeKind, Value};
@@ -274,10 +275,9 @@ impl Value<'_> {
             Value::Time(v) => v.write(fsp(v.micros()), out),
             Value::DateTime(v) => v.write(fsp(v.micros()), out),
             Value::Bytes(v) => out.extend_from_slice(v),
-            Value::Json(_) => {
-                if let Some(doc) = self.json() {
-                    doc.write(out);
-                }
+            Value::Json(document) => {
+                let written = Part::of(document).and_then(|whole| whole.write(out));
+                written.expect("JSON values hold well-formed documents");
             }
         }
     }

@@ -37,7 +37,23 @@ impl<'a> Args<'a> {
     }
 
     /// As text; `None` for NULL.
+    #[inline]
     pub fn text(&self, i: usize) -> Result<Option<Cow<'a, [u8]>>> {
+        let e = &self.args[i];
+        // A string column, which most arguments are, is neither shown as something else nor converted.
+        let Node::Column { depth: 0, .. } = e.node else { return self.text_of(i) };
+        match e.eval(self.run, self.at)? {
+            Value::Null => Ok(None),
+            Value::Bytes(text)
+                if !self.converts || e.ty.kind.is_text() && e.ty.collation.charset() == self.charset(i) =>
+            {
+                self.run.check_work(text.len()).map(|()| Some(text))
+            }
+            _ => self.text_of(i),
+        }
+    }
+
+    fn text_of(&self, i: usize) -> Result<Option<Cow<'a, [u8]>>> {
         let (v, own) = self.args[i].eval_shown(self.run, self.at)?;
         if v.is_null() {
             return Ok(None);
@@ -46,6 +62,7 @@ impl<'a> Args<'a> {
         self.run.check_work(text.len())?;
         Ok(Some(match self.converts {
             false => text,
+            true if charset::charset_of(own) == self.ty.collation.charset() && own.kind.is_text() => text,
             // Nothing is known of its characters before it is here.
             true if self.checks_text(i) => charset::in_charset(text, &self.args[i].ty, self.ty.collation)?,
             true => charset::transcode(text, &self.args[i].ty, self.ty),

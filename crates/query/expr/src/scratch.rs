@@ -4,12 +4,16 @@ use crate::alternatives::Remembered;
 use crate::functions::regexp::Cached;
 use crate::list::Lists;
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 use types::Value;
+use types::json::path::Path;
 
 /// What functions remember during one execution.
 #[derive(Default)]
 pub struct Scratch {
     pub(crate) patterns: RefCell<Vec<Cached>>,
+    /// Paths into documents, by their texts.
+    pub(crate) paths: RefCell<Vec<(Vec<u8>, Rc<Path>)>>,
     /// RAND(n): call site and both halves of its state.
     pub(crate) random: RefCell<Vec<(usize, u32, u32)>>,
     /// Constants in the order of their numbers, once they have been computed: see [`crate::functions::once`].

@@ -31,7 +31,7 @@ const UINT32: u8 = 8;
 const INT64: u8 = 9;
 const UINT64: u8 = 10;
 const DOUBLE: u8 = 11;
-const STRING: u8 = 12;
+pub(super) const STRING: u8 = 12;
 const CUSTOM: u8 = 15;
 
 const LITERAL_NULL: u8 = 0;
@@ -155,7 +155,7 @@ fn put_length(mut n: usize, out: &mut Vec<u8>) {
 }
 
 /// Bytes of counts, sizes and offsets.
-fn width(large: bool) -> usize {
+pub(super) fn width(large: bool) -> usize {
     if large { 4 } else { 2 }
 }
 
@@ -207,6 +207,44 @@ fn container(v: &Json, large: bool, out: &mut Vec<u8>) -> Result<(), TooLong> {
         _ => unreachable!("only containers have entries"),
     }
     put_number(out.len() - start, start + w, large, out)
+}
+
+pub(super) fn is_container(kind: u8) -> bool {
+    matches!(kind, SMALL_OBJECT | LARGE_OBJECT | SMALL_ARRAY | LARGE_ARRAY)
+}
+
+pub(super) fn is_object(kind: u8) -> bool {
+    matches!(kind, SMALL_OBJECT | LARGE_OBJECT)
+}
+
+/// Of a container.
+pub(super) fn is_large(kind: u8) -> bool {
+    kind & 1 == 1
+}
+
+/// Does an entry of a container hold a value of this kind itself?
+pub(super) fn is_inlined(kind: u8, large: bool) -> bool {
+    matches!(kind, LITERAL | INT16 | UINT16) || large && matches!(kind, INT32 | UINT32)
+}
+
+/// Bytes that the value takes at the start of `bytes`.
+pub(super) fn value_bytes(kind: u8, bytes: &[u8]) -> Option<usize> {
+    Some(match kind {
+        _ if is_container(kind) => number_at(bytes, width(is_large(kind)), is_large(kind))?,
+        LITERAL => 1,
+        INT16 | UINT16 => 2,
+        INT32 | UINT32 => 4,
+        INT64 | UINT64 | DOUBLE => 8,
+        STRING => {
+            let (at, data) = length_at(bytes)?;
+            at + data.len()
+        }
+        CUSTOM => {
+            let (at, data) = length_at(bytes.get(1..)?)?;
+            1 + at + data.len()
+        }
+        _ => return None,
+    })
 }
 
 /// A value that its entry holds itself.
@@ -272,7 +310,7 @@ pub fn decode_foreign(bytes: &[u8]) -> Option<Json> {
 
 /// What bytes that somebody else made, or damaged, may ask for. Offsets may lead back to a container around them, or several times to
 /// one inside, so neither depth nor number of elements is bounded by the bytes themselves.
-struct Bounds {
+pub(super) struct Bounds {
     /// Elements that may still come. Each takes an entry of its own, of three bytes at least.
     elements: Cell<usize>,
 }
@@ -281,12 +319,12 @@ struct Bounds {
 const CONTAINERS_MAX: usize = 2 * DEPTH_MAX;
 
 impl Bounds {
-    fn of(bytes: &[u8]) -> Bounds {
+    pub(super) fn of(bytes: &[u8]) -> Bounds {
         Bounds { elements: Cell::new(bytes.len()) }
     }
 
     /// A container of `count` elements, the `depth`th from outside. `None`: no document is like this.
-    fn enter(&self, count: usize, depth: usize) -> Option<()> {
+    pub(super) fn enter(&self, count: usize, depth: usize) -> Option<()> {
         self.elements.set(self.elements.get().checked_sub(count)?);
         (depth <= CONTAINERS_MAX).then_some(())
     }
@@ -294,12 +332,12 @@ impl Bounds {
 
 /// Whose packed forms of dates and times a document has.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Writer {
+pub(super) enum Writer {
     Here,
     MySql,
 }
 
-fn number_at(bytes: &[u8], at: usize, large: bool) -> Option<usize> {
+pub(super) fn number_at(bytes: &[u8], at: usize, large: bool) -> Option<usize> {
     Some(if large {
         u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?) as usize
     } else {
@@ -307,18 +345,19 @@ fn number_at(bytes: &[u8], at: usize, large: bool) -> Option<usize> {
     })
 }
 
-fn length_at(bytes: &[u8]) -> Option<(usize, &[u8])> {
+/// What stands behind its length, and where that begins.
+pub(super) fn length_at(bytes: &[u8]) -> Option<(usize, &[u8])> {
     let mut n = 0;
     for (i, b) in bytes.iter().enumerate().take(5) {
         n |= ((b & 0x7F) as usize) << (7 * i);
         if b & 0x80 == 0 {
-            return Some((n, bytes.get(i + 1..i + 1 + n)?));
+            return Some((i + 1, bytes.get(i + 1..i + 1 + n)?));
         }
     }
     None
 }
 
-fn decode_value(kind: u8, bytes: &[u8], writer: Writer, bounds: &Bounds, depth: usize) -> Option<Json> {
+pub(super) fn decode_value(kind: u8, bytes: &[u8], writer: Writer, bounds: &Bounds, depth: usize) -> Option<Json> {
     let fixed = |n: usize| -> Option<u64> {
         let mut word = [0; 8];
         word[..n].copy_from_slice(bytes.get(..n)?);
@@ -384,8 +423,7 @@ fn decode_container(
     let value = |i: usize| -> Option<Json> {
         let at = entries + i * (1 + w);
         let kind = *bytes.get(at)?;
-        let inline = matches!(kind, LITERAL | INT16 | UINT16) || large && matches!(kind, INT32 | UINT32);
-        if inline {
+        if is_inlined(kind, large) {
             return decode_value(kind, bytes.get(at + 1..)?, writer, bounds, depth + 1);
         }
         decode_value(kind, bytes.get(number_at(bytes, at + 1, large)?..)?, writer, bounds, depth + 1)

@@ -6,6 +6,7 @@
 pub mod binary;
 pub mod compare;
 pub mod parse;
+pub mod part;
 pub mod path;
 pub mod text;
 
@@ -44,8 +45,9 @@ pub enum Json {
 pub struct Object(Vec<(String, Json)>);
 
 /// Order of two keys.
-pub fn compare_keys(a: &str, b: &str) -> Ordering {
-    a.len().cmp(&b.len()).then_with(|| a.as_bytes().cmp(b.as_bytes()))
+pub fn compare_keys(a: impl AsRef<[u8]>, b: impl AsRef<[u8]>) -> Ordering {
+    let (a, b) = (a.as_ref(), b.as_ref());
+    a.len().cmp(&b.len()).then_with(|| a.cmp(b))
 }
 
 impl Object {

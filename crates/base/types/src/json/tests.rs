@@ -46,6 +46,63 @@ fn binary_form_comes_back() {
     }
 }
 
+/// A document by the bits of `draw`, at most so deep.
+fn drawn(draw: &mut impl FnMut(u64) -> u64, depth: usize) -> Json {
+    let kinds = if depth == 0 { 8 } else { 10 };
+    match draw(kinds) {
+        0 => Json::Null,
+        1 => Json::Bool(draw(2) == 0),
+        2 => Json::Int(draw(u64::MAX) as i64 >> draw(64)),
+        3 => Json::UInt(draw(u64::MAX) >> draw(64)),
+        4 => Json::Double(draw(1000) as f64 / 8.0),
+        5 => Json::String("é".repeat(draw(4) as usize * if draw(20) == 0 { 20_000 } else { 30 })),
+        6 => Json::Decimal(crate::Decimal::parse(b"-12.50").0),
+        7 => Json::Opaque(opaque::BLOB, vec![7; draw(200) as usize]),
+        8 => Json::Array((0..draw(5)).map(|_| drawn(draw, depth - 1)).collect()),
+        _ => Json::Object(Object::from_members((0..draw(5)).map(|i| (key(i), drawn(draw, depth - 1))).collect())),
+    }
+}
+
+fn key(i: u64) -> String {
+    "k".repeat(1 + i as usize % 3) + &i.to_string()
+}
+
+#[test]
+fn parts_are_those_of_the_tree() {
+    let mut seed = 1u64;
+    let mut draw = |below: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 11) % below
+    };
+    let (mut found, mut large) = (0, 0);
+    for _ in 0..6000 {
+        let doc = drawn(&mut draw, 4);
+        let bytes = binary::encode(&doc);
+        large += usize::from(bytes.len() > 1 << 16);
+        let legs: Vec<path::Leg> = (0..draw(4))
+            .map(|_| match draw(2) {
+                0 => path::Leg::Member(key(draw(5))),
+                _ => path::Leg::Cell(path::Index { from_end: draw(2) == 0, n: draw(4) as u32 }),
+            })
+            .collect();
+        let part = part::Part::of(&bytes).unwrap().seek(&legs);
+        let path = path::Path { legs };
+        let expected = path.seek_one(&doc).unwrap();
+        assert_eq!(part.is_some(), expected.is_some(), "{doc:?} {path:?}");
+        if let (Some(part), Some(expected)) = (part, expected) {
+            found += 1;
+            assert_eq!(part.to_document(), Some(binary::encode(expected)));
+            assert_eq!(part.length(), Some(expected.length()));
+            let mut text = Vec::new();
+            part.write(&mut text).unwrap();
+            assert_eq!(text, expected.to_text());
+            let text = if let Json::String(text) = expected { Some(text.as_bytes()) } else { None };
+            assert_eq!(part.string(), text);
+        }
+    }
+    assert!(found > 1000 && large > 10, "the cases must be met: {found} parts, {large} large documents");
+}
+
 #[test]
 fn paths_lead_where_mysql_goes() {
     let v = doc(r#"{"a": [1, 2, {"b": 3}], "b": {"a": 4}, "c d": 5}"#);

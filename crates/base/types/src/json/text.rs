@@ -115,17 +115,20 @@ fn write_double(v: f64, out: &mut Vec<u8>) {
 /// Appends a string in quotes, with the escapes that JSON needs.
 pub fn write_quoted(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
-    for b in text.bytes() {
-        match b {
-            b'"' | b'\\' => out.extend_from_slice(&[b'\\', b]),
+    let mut rest = text.as_bytes();
+    while let Some(at) = rest.iter().position(|b| *b < 0x20 || matches!(b, b'"' | b'\\')) {
+        out.extend_from_slice(&rest[..at]);
+        match rest[at] {
             8 => out.extend_from_slice(b"\\b"),
             9 => out.extend_from_slice(b"\\t"),
             10 => out.extend_from_slice(b"\\n"),
             12 => out.extend_from_slice(b"\\f"),
             13 => out.extend_from_slice(b"\\r"),
-            0..0x20 => out.extend_from_slice(format!("\\u{b:04x}").as_bytes()),
-            b => out.push(b),
+            b @ 0..0x20 => out.extend_from_slice(format!("\\u{b:04x}").as_bytes()),
+            b => out.extend_from_slice(&[b'\\', b]),
         }
+        rest = &rest[at + 1..];
     }
+    out.extend_from_slice(rest);
     out.push(b'"');
 }

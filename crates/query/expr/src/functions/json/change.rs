@@ -60,7 +60,10 @@ pub fn unquote<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let v = a.value(0)?;
     match &v {
         Value::Null => Ok(Value::Null),
-        Value::Json(_) => {
+        Value::Json(document) => {
+            if let Some(text) = super::places::whole(document).string() {
+                return Ok(bytes(text.to_vec()));
+            }
             let mut out = Vec::new();
             super::document(&v)?.write_unquoted(&mut out);
             Ok(bytes(out))

@@ -5,6 +5,7 @@ use crate::Execution;
 use crate::convert;
 use crate::functions::{Args, bytes};
 use hashbrown::HashSet;
+use std::borrow::Cow;
 use types::error::*;
 use types::json::parse::Failure;
 use types::json::path::{Index, Leg, Path};
@@ -12,8 +13,7 @@ use types::json::{Json, binary};
 use types::{CollationId, Result, Value, err};
 
 pub fn extract<'a>(a: Args<'a>) -> Result<Value<'a>> {
-    let Some(doc) = a.json(0)? else { return Ok(Value::Null) };
-    let mut found: Vec<&Json> = Vec::new();
+    let Some(doc) = a.places(0)? else { return Ok(Value::Null) };
     let mut several = a.len() > 2;
     let mut paths = Vec::with_capacity(a.len() - 1);
     for i in 1..a.len() {
@@ -21,17 +21,20 @@ pub fn extract<'a>(a: Args<'a>) -> Result<Value<'a>> {
         several |= path.has_wildcard();
         paths.push(path);
     }
-    for path in &paths {
-        found.extend(path.seek(&doc)?);
+    if !several {
+        return Ok(doc.seek_one(&paths[0])?.map_or(Value::Null, |place| place.value()));
     }
-    match &found[..] {
-        [] => Ok(Value::Null),
-        [one] if !several => Ok(Value::from_json(one)),
-        _ => {
-            crate::error::check_memory_for(found.iter().map(|part| part.memory()).sum())?;
-            made(&Json::Array(found.into_iter().cloned().collect()))
+    let mut found = Vec::new();
+    for path in &paths {
+        for place in doc.seek(path)? {
+            found.push(place.tree()?);
         }
     }
+    if found.is_empty() {
+        return Ok(Value::Null);
+    }
+    crate::error::check_memory_for(found.iter().map(|part| part.memory()).sum())?;
+    made(&Json::Array(found.into_iter().map(Cow::into_owned).collect()))
 }
 
 fn truth<'a>(b: bool) -> Value<'a> {
@@ -39,13 +42,14 @@ fn truth<'a>(b: bool) -> Value<'a> {
 }
 
 pub fn contains<'a>(a: Args<'a>) -> Result<Value<'a>> {
-    let (Some(doc), Some(candidate)) = (a.json(0)?, a.json(1)?) else { return Ok(Value::Null) };
     if a.len() == 2 {
+        let (Some(doc), Some(candidate)) = (a.json(0)?, a.json(1)?) else { return Ok(Value::Null) };
         return Ok(truth(doc.contains(&candidate, &mut || a.run.check_interrupt_now())?));
     }
+    let (Some(doc), Some(candidate)) = (a.places(0)?, a.json(1)?) else { return Ok(Value::Null) };
     let Some(path) = a.single_path(2)? else { return Ok(Value::Null) };
-    Ok(match path.seek_one(&doc)? {
-        Some(part) => truth(part.contains(&candidate, &mut || a.run.check_interrupt_now())?),
+    Ok(match doc.seek_one(&path)? {
+        Some(place) => truth(place.tree()?.contains(&candidate, &mut || a.run.check_interrupt_now())?),
         None => Value::Null,
     })
 }
@@ -63,11 +67,11 @@ fn all<'a>(a: &Args<'a>) -> Result<Option<bool>> {
 }
 
 pub fn contains_path<'a>(a: Args<'a>) -> Result<Value<'a>> {
-    let Some(doc) = a.json(0)? else { return Ok(Value::Null) };
+    let Some(doc) = a.places(0)? else { return Ok(Value::Null) };
     let Some(all) = all(&a)? else { return Ok(Value::Null) };
     for i in 2..a.len() {
         let Some(path) = a.path(i)? else { return Ok(Value::Null) };
-        if path.seek(&doc)?.is_empty() == all {
+        if doc.seek(&path)?.is_empty() == all {
             return Ok(truth(!all));
         }
     }
@@ -270,12 +274,12 @@ pub fn keys<'a>(a: Args<'a>) -> Result<Value<'a>> {
 }
 
 pub fn length<'a>(a: Args<'a>) -> Result<Value<'a>> {
-    let Some(doc) = a.json(0)? else { return Ok(Value::Null) };
+    let Some(doc) = a.places(0)? else { return Ok(Value::Null) };
     if a.len() == 1 {
         return Ok(Value::Int(doc.length() as i64));
     }
     let Some(path) = a.path(1)? else { return Ok(Value::Null) };
-    let found = path.seek(&doc)?;
+    let found = doc.seek(&path)?;
     Ok(match &found[..] {
         [] => Value::Null,
         [one] if !path.has_wildcard() => Value::Int(one.length() as i64),

@@ -3,6 +3,7 @@
 mod aggregate;
 mod change;
 mod look;
+mod places;
 mod schema;
 mod value;
 
@@ -11,9 +12,13 @@ pub use aggregate::{array as aggregate_array, object as aggregate_object};
 pub use change::member_name;
 pub use value::{json_value, member_of};
 
+use places::Places;
+
 use crate::array::Search;
 use crate::function::{Args, Function, MANY, Rule, f, unlisted};
 use crate::{Expr, Node};
+use std::cell::OnceCell;
+use std::rc::Rc;
 use types::collation::CollationId;
 use types::error::*;
 use types::json::Json;
@@ -83,6 +88,9 @@ pub fn as_scalar(e: Expr) -> Expr {
     let ty = DataType { nullable: e.ty.nullable, ..crate::convert::json_type() };
     Expr::new(Node::Call(&SCALAR, vec![e]), ty)
 }
+
+/// Paths that one execution keeps read.
+const PATHS_MAX: usize = 32;
 
 pub const AS_CONDITION: &str = "Evaluating a JSON value in SQL boolean context does an implicit comparison against \
     JSON integer 0; if this is not what you want, consider converting JSON to a SQL numeric type with JSON_VALUE \
@@ -160,15 +168,33 @@ impl<'a> Args<'a> {
         if self.function == "json_merge" { "json_merge_preserve" } else { self.function }
     }
 
+    /// Argument `i` as a document in which places are looked for. `None` for NULL.
+    fn places(&self, i: usize) -> Result<Option<Places<'a>>> {
+        let v = self.value(i)?;
+        let tree = OnceCell::new();
+        match &v {
+            Value::Json(b) => self.run.check_work(b.len())?,
+            v => match self.json_of(i, v)? {
+                None => return Ok(None),
+                Some(read) => _ = tree.set(read),
+            },
+        }
+        Ok(Some(Places { v, tree }))
+    }
+
     /// Argument `i` as a document: JSON, or JSON text. `None` for NULL.
     pub fn json(&self, i: usize) -> Result<Option<Json>> {
-        let v = self.value(i)?;
-        if let Value::Json(b) | Value::Bytes(b) = &v {
+        self.json_of(i, &self.value(i)?)
+    }
+
+    /// The same where the value is there already.
+    fn json_of(&self, i: usize, v: &Value<'_>) -> Result<Option<Json>> {
+        if let Value::Json(b) | Value::Bytes(b) = v {
             self.run.check_work(b.len())?;
         }
-        match &v {
+        match v {
             Value::Null => Ok(None),
-            Value::Json(_) => document(&v).map(Some),
+            Value::Json(_) => document(v).map(Some),
             Value::Bytes(b) => parse_text(&utf8(b, &self.args[i].ty)?, i, self.name()).map(Some),
             _ => Err(err!(ER_INVALID_TYPE_FOR_JSON, i + 1, self.name())),
         }
@@ -180,15 +206,24 @@ impl<'a> Args<'a> {
     }
 
     /// Argument `i` as a path; `None` for NULL.
-    pub fn path(&self, i: usize) -> Result<Option<Path>> {
+    pub fn path(&self, i: usize) -> Result<Option<Rc<Path>>> {
         let Some(text) = self.text(i)? else { return Ok(None) };
-        read_path(&String::from_utf8_lossy(&text)).map(Some)
+        let mut known = self.run.evaluation().scratch.paths.borrow_mut();
+        if let Some((_, path)) = known.iter().find(|(known, _)| known[..] == text[..]) {
+            return Ok(Some(Rc::clone(path)));
+        }
+        let path = Rc::new(read_path(&String::from_utf8_lossy(&text))?);
+        if known.len() == PATHS_MAX {
+            known.remove(0);
+        }
+        known.push((text.into_owned(), Rc::clone(&path)));
+        Ok(Some(path))
     }
 
     /// A path that leads to one place; 3149 if it may lead to several.
-    pub fn single_path(&self, i: usize) -> Result<Option<Path>> {
+    pub fn single_path(&self, i: usize) -> Result<Option<Rc<Path>>> {
         let path = self.path(i)?;
-        if path.as_ref().is_some_and(Path::has_wildcard) {
+        if path.as_ref().is_some_and(|path| path.has_wildcard()) {
             return Err(err!(ER_INVALID_JSON_PATH_WILDCARD));
         }
         Ok(path)

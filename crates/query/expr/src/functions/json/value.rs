@@ -33,21 +33,21 @@ pub fn eval<'a>(a: Args<'a>) -> Result<Value<'a>> {
 }
 
 fn look<'a>(a: &Args<'a>, empty: i64) -> Result<Value<'a>> {
-    let Some(doc) = a.json(0)? else { return Ok(Value::Null) };
+    let Some(doc) = a.places(0)? else { return Ok(Value::Null) };
     let Some(path) = a.path(1)? else { return Ok(Value::Null) };
-    let found = path.seek(&doc)?;
+    let mut found = doc.seek(&path)?;
     let one = match &found[..] {
         [] if empty == 1 => {
             return Err(err!(ER_MISSING_JSON_VALUE, "json_value"));
         }
         [] if empty == 2 => return convert::cast(a.value(3)?, a.ty, &a.args[3].ty, a.run),
         [] => return Ok(Value::Null),
-        [one] => *one,
+        [_] => found.remove(0).tree()?,
         _ => {
             return Err(err!(ER_MULTIPLE_JSON_VALUES, "json_value"));
         }
     };
-    returned(one, a)
+    returned(&one, a)
 }
 
 fn returned<'a>(v: &Json, a: &Args<'a>) -> Result<Value<'a>> {
