@@ -27,10 +27,20 @@ impl Expr {
                 None => Err(err!(ER_WRONG_ARGUMENTS, "EXECUTE")),
             },
             Node::Column { depth: 0, slot, column } => at.column(*slot as usize, *column as usize, run),
+            _ => self.eval_more(run, at),
+        }
+    }
+
+    /// Functions come before what else there is, whose frame on the stack is that of all kinds of node together.
+    #[inline(never)]
+    fn eval_more<'a>(&'a self, run: &'a dyn Execution, at: Scope<'a>) -> Result<Value<'a>> {
+        match &self.node {
+            Node::Call(f, args) => self.call(f, args, run, at),
             _ => self.eval_slow(run, at),
         }
     }
 
+    #[inline(never)]
     fn eval_slow<'a>(&'a self, run: &'a dyn Execution, at: Scope<'a>) -> Result<Value<'a>> {
         match &self.node {
             Node::Const(_) | Node::Param(_) => self.eval(run, at),
@@ -91,18 +101,7 @@ impl Expr {
                 v => convert::cast(v, &self.ty, &e.ty, run),
             },
             Node::Case { whens, otherwise } => self.chosen(whens, otherwise.as_deref(), run, at),
-            Node::Call(f, args) => {
-                let args = function::Args { run, at, args, function: f.name, converts: f.joins_text(), ty: &self.ty };
-                match (f.eval)(args) {
-                    Ok(Value::Json(document)) => match run.outgrows_packet(f.name, document.len())? {
-                        true => Ok(Value::Null),
-                        false => run.check_work(document.len()).map(|()| Value::Json(document)),
-                    },
-                    // What follows may be as long: a copy, a key, a buffer that it goes to.
-                    Ok(Value::Bytes(text)) => run.check_work(text.len()).map(|()| Value::Bytes(text)),
-                    v => v.map_err(|e| self.failed(e, at)),
-                }
-            }
+            Node::Call(f, args) => self.call(f, args, run, at),
             Node::Subquery { query, column } => run.scalar(*query, *column as usize, at),
             Node::UserVariable(name) => Ok(run.session().user_variable(name).0),
             Node::SetUserVariable(name, e) => {
@@ -117,6 +116,28 @@ impl Expr {
                 Some(b) => boolean(b),
                 None => Value::Null,
             }),
+        }
+    }
+
+    /// The value of a function.
+    fn call<'a>(
+        &'a self,
+        f: function::Func,
+        args: &'a [Expr],
+        run: &'a dyn Execution,
+        at: Scope<'a>,
+    ) -> Result<Value<'a>> {
+        let args = function::Args { run, at, args, function: f.name, converts: f.joins_text(), ty: &self.ty };
+        let v = (f.eval)(args);
+        match &v {
+            Ok(Value::Json(document)) => match run.outgrows_packet(f.name, document.len())? {
+                true => Ok(Value::Null),
+                false => run.check_work(document.len()).and(v),
+            },
+            // What follows may be as long: a copy, a key, a buffer that it goes to.
+            Ok(Value::Bytes(text)) => run.check_work(text.len()).and(v),
+            Ok(_) => v,
+            Err(_) => v.map_err(|e| self.failed(e, at)),
         }
     }
 

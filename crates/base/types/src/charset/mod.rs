@@ -196,6 +196,10 @@ impl Charset {
         if let Charset::Wide(set) = self {
             return set.char_offset(bytes, n);
         }
+        // Where each character is one byte.
+        if (bytes[n] as i8) >= -0x40 && bytes[..n].is_ascii() {
+            return n;
+        }
         let mut seen = 0;
         for (i, b) in bytes.iter().enumerate() {
             if (*b as i8) >= -0x40 {

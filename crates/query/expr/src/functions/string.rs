@@ -98,10 +98,17 @@ fn slice<'a>(s: Cow<'a, [u8]>, from: usize, to: usize) -> Cow<'a, [u8]> {
     }
 }
 
+/// What a text may grow by before it is moved.
+const ROOM: usize = 32;
+
 fn concat<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let mut out = Vec::new();
     for i in 0..a.len() {
         match a.text(i)? {
+            Some(s) if i == 0 => {
+                out = s.into_owned();
+                out.reserve(ROOM);
+            }
             Some(s) => out.extend_from_slice(&s),
             None => return Ok(Value::Null),
         }
@@ -137,7 +144,17 @@ fn char_length<'a>(a: Args<'a>) -> Result<Value<'a>> {
 
 fn change_case<'a>(a: Args<'a>, upper: bool) -> Result<Value<'a>> {
     let Some(s) = a.text(0)? else { return Ok(Value::Null) };
-    Ok(bytes(match a.charset(0) {
+    let set = a.charset(0);
+    if set.is_ascii_compatible() && set != Charset::Binary && s.is_ascii() {
+        let mut s = s.into_owned();
+        if upper {
+            s.make_ascii_uppercase()
+        } else {
+            s.make_ascii_lowercase()
+        }
+        return Ok(bytes(s));
+    }
+    Ok(bytes(match set {
         Charset::Binary => s,
         Charset::Utf8mb4 | Charset::Utf8mb3 => match std::str::from_utf8(&s) {
             Ok(t) => {
@@ -176,11 +193,8 @@ fn one_upper(c: char) -> char {
 }
 
 fn one_lower(c: char) -> char {
-    let mut it = c.to_lowercase();
-    match (it.next(), it.next()) {
-        (Some(l), None) => l,
-        _ => c,
-    }
+    // Of İ, the one that becomes two, the dot is lost.
+    c.to_lowercase().next().unwrap_or(c)
 }
 
 fn substring<'a>(a: Args<'a>) -> Result<Value<'a>> {
@@ -198,17 +212,20 @@ fn substring<'a>(a: Args<'a>) -> Result<Value<'a>> {
 
 /// The bytes of the `len` characters from character `pos` on, which counts from 1, or from the end where it is negative.
 pub(super) fn part(set: types::Charset, s: &[u8], pos: i64, len: i64) -> std::ops::Range<usize> {
-    let count = set.char_count(s) as i64;
     let start = match pos {
         0 => return 0..0,
         p if p > 0 => p - 1,
-        p => count + p,
+        p => set.char_count(s) as i64 + p,
     };
-    if start < 0 || start >= count || len <= 0 {
+    // No character is shorter than a byte.
+    if start < 0 || start >= s.len() as i64 || len <= 0 {
         return 0..0;
     }
     let from = set.char_offset(s, start as usize);
-    from..from + set.char_offset(&s[from..], len.min(count) as usize)
+    if from >= s.len() {
+        return 0..0;
+    }
+    from..from + set.char_offset(&s[from..], len.min(s.len() as i64) as usize)
 }
 
 fn left<'a>(a: Args<'a>) -> Result<Value<'a>> {
@@ -262,22 +279,45 @@ fn substring_index<'a>(a: Args<'a>) -> Result<Value<'a>> {
 
 fn replace<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let (Some(s), Some(from), Some(to)) = (a.text(0)?, a.text(1)?, a.text(2)?) else { return Ok(Value::Null) };
-    if from.is_empty() || memmem::find(&s, &from).is_none() {
+    if from.is_empty() {
         return Ok(bytes(s));
     }
-    let mut out = Vec::new();
-    let mut at = 0;
-    for i in memmem::find_iter(&s, &from) {
+    let finder = (s.len() > SHORT_BYTES).then(|| memmem::Finder::new(&from));
+    let find = |at: usize| match &finder {
+        Some(finder) => finder.find(&s[at..]).map(|hit| at + hit),
+        None => find_short(&s, &from, at),
+    };
+    let Some(mut hit) = find(0) else { return Ok(bytes(s)) };
+    let (mut out, mut at) = (Vec::with_capacity(s.len() + ROOM), 0);
+    loop {
         a.run.check_interrupt()?;
-        out.extend_from_slice(&s[at..i]);
+        out.extend_from_slice(&s[at..hit]);
         out.extend_from_slice(&to);
-        at = i + from.len();
+        at = hit + from.len();
         if a.run.outgrows_packet("replace", out.len())? {
             return Ok(Value::Null);
+        }
+        match find(at) {
+            Some(next) => hit = next,
+            None => break,
         }
     }
     out.extend_from_slice(&s[at..]);
     Ok(bytes(out))
+}
+
+/// Texts up to this length are searched without the tables that a search of long ones makes first.
+const SHORT_BYTES: usize = 128;
+
+/// The first place of `what`, which is not empty, from byte `at` on.
+fn find_short(s: &[u8], what: &[u8], mut at: usize) -> Option<usize> {
+    loop {
+        at += memchr::memchr(what[0], &s[at..])?;
+        if s[at..].starts_with(what) {
+            return Some(at);
+        }
+        at += 1;
+    }
 }
 
 fn insert<'a>(a: Args<'a>) -> Result<Value<'a>> {
