@@ -287,6 +287,8 @@ fn moment_of_text(text: &[u8], mode: SqlMode, is_day: bool, run: &dyn Execution)
 pub fn day(v: &Value<'_>, mode: SqlMode, run: &dyn Execution) -> Option<DateTime> {
     const SHORT_MAX: i64 = 100;
     let whole = match v {
+        Value::DateTime(t) => return Some(*t),
+        Value::Date(d) => return Some(d.at_midnight()),
         Value::Int(n) => *n,
         Value::UInt(n) => i64::try_from(*n).unwrap_or(i64::MAX),
         Value::Double(_) | Value::Decimal(_) => v.split_number().map_or(0, |n| n.whole),

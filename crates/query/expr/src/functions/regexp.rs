@@ -374,7 +374,10 @@ impl<'a> Call<'a> {
         }
         let pattern = a.run.evaluation().scratch.pattern(&pattern, flags)?;
         let subject = match subject {
-            Cow::Borrowed(s) => String::from_utf8_lossy(s),
+            Cow::Borrowed(s) => match std::str::from_utf8(s) {
+                Ok(s) => Cow::Borrowed(s),
+                Err(_) => String::from_utf8_lossy(s),
+            },
             Cow::Owned(s) => Cow::Owned(String::from_utf8_lossy(&s).into_owned()),
         };
         // REGEXP_INSTR begins at a character, or finds nothing in an empty text.

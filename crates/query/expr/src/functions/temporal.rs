@@ -761,6 +761,18 @@ fn date_format<'a>(a: Args<'a>, time_only: bool) -> Result<Value<'a>> {
     }))
 }
 
+/// Appends a number, with zeros in front up to `width` digits.
+fn put_digits(out: &mut Vec<u8>, mut n: u32, width: usize) {
+    const DIGITS_MAX: usize = 10;
+    let (mut digits, mut from) = ([b'0'; DIGITS_MAX], DIGITS_MAX);
+    while n > 0 || from > DIGITS_MAX - width {
+        from -= 1;
+        digits[from] = b'0' + (n % 10) as u8;
+        n /= 10;
+    }
+    out.extend_from_slice(&digits[from..]);
+}
+
 /// DATE_FORMAT's conversion; `None` when a name of a zero month or day is asked for.
 fn format_moment(t: DateTime, hours: u32, format: &[u8]) -> Option<Vec<u8>> {
     let d = t.date();
@@ -768,58 +780,70 @@ fn format_moment(t: DateTime, hours: u32, format: &[u8]) -> Option<Vec<u8>> {
         0 => 12,
         h => h,
     };
-    let mut out = Vec::new();
+    let mut out = Vec::with_capacity(2 * format.len() + 8);
     let mut it = format.iter();
     while let Some(b) = it.next() {
         if *b != b'%' {
             out.push(*b);
             continue;
         }
-        let Some(c) = it.next() else { break };
-        let half = if hours % 24 < 12 { "AM" } else { "PM" };
-        let text = match c {
-            b'a' => real(d).map(|d| DAYS[d.weekday() as usize][..3].to_string())?,
-            b'W' => real(d).map(|d| DAYS[d.weekday() as usize].to_string())?,
-            b'b' => (d.month() > 0).then(|| MONTHS[d.month() as usize - 1][..3].to_string())?,
-            b'M' => (d.month() > 0).then(|| MONTHS[d.month() as usize - 1].to_string())?,
-            b'c' => d.month().to_string(),
-            b'm' => format!("{:02}", d.month()),
-            b'd' => format!("{:02}", d.day()),
-            b'e' => d.day().to_string(),
-            b'D' => {
-                let end = match (d.day() % 10, d.day() / 10) {
-                    (_, 1) => "th",
-                    (1, _) => "st",
-                    (2, _) => "nd",
-                    (3, _) => "rd",
-                    _ => "th",
-                };
-                format!("{}{end}", d.day())
-            }
-            b'f' => format!("{:06}", t.micros()),
-            b'H' => format!("{hours:02}"),
-            b'k' => hours.to_string(),
-            b'h' | b'I' => format!("{twelve:02}"),
-            b'l' => twelve.to_string(),
-            b'i' => format!("{:02}", t.minute()),
-            b's' | b'S' => format!("{:02}", t.second()),
-            b'p' => half.to_string(),
-            b'r' => format!("{twelve:02}:{:02}:{:02} {half}", t.minute(), t.second()),
-            b'T' => format!("{hours:02}:{:02}:{:02}", t.minute(), t.second()),
-            b'j' if d.is_zero() => "000".to_string(),
-            b'j' => format!("{:03}", real(d)?.day_of_year()),
-            b'w' => ((real(d)?.weekday() + 1) % 7).to_string(),
-            b'Y' => format!("{:04}", d.year()),
-            b'y' => format!("{:02}", d.year() % 100),
-            b'U' => format!("{:02}", real(d)?.week(0).1),
-            b'u' => format!("{:02}", real(d)?.week(1).1),
-            b'V' => format!("{:02}", real(d)?.week(2).1),
-            b'v' => format!("{:02}", real(d)?.week(3).1),
-            b'X' => format!("{:04}", real(d)?.week(2).0),
-            b'x' => format!("{:04}", real(d)?.week(3).0),
-            other => (*other as char).to_string(),
+        let Some(c) = it.next() else {
+            out.push(b'%');
+            break;
         };
-        out.extend_from_slice(text.as_bytes());
+        let half = if hours % 24 < 12 { "AM" } else { "PM" };
+        match c {
+            b'a' => out.extend_from_slice(&DAYS[real(d)?.weekday() as usize].as_bytes()[..3]),
+            b'W' => out.extend_from_slice(DAYS[real(d)?.weekday() as usize].as_bytes()),
+            b'b' | b'M' if d.month() == 0 => return None,
+            b'b' => out.extend_from_slice(&MONTHS[d.month() as usize - 1].as_bytes()[..3]),
+            b'M' => out.extend_from_slice(MONTHS[d.month() as usize - 1].as_bytes()),
+            b'c' => put_digits(&mut out, d.month(), 1),
+            b'm' => put_digits(&mut out, d.month(), 2),
+            b'd' => put_digits(&mut out, d.day(), 2),
+            b'e' => put_digits(&mut out, d.day(), 1),
+            b'D' => {
+                put_digits(&mut out, d.day(), 1);
+                out.extend_from_slice(match (d.day() % 10, d.day() / 10) {
+                    (_, 1) => b"th",
+                    (1, _) => b"st",
+                    (2, _) => b"nd",
+                    (3, _) => b"rd",
+                    _ => b"th",
+                });
+            }
+            b'f' => put_digits(&mut out, t.micros(), 6),
+            b'H' => put_digits(&mut out, hours, 2),
+            b'k' => put_digits(&mut out, hours, 1),
+            b'h' | b'I' => put_digits(&mut out, twelve, 2),
+            b'l' => put_digits(&mut out, twelve, 1),
+            b'i' => put_digits(&mut out, t.minute(), 2),
+            b's' | b'S' => put_digits(&mut out, t.second(), 2),
+            b'p' => out.extend_from_slice(half.as_bytes()),
+            b'r' | b'T' => {
+                put_digits(&mut out, if *c == b'r' { twelve } else { hours }, 2);
+                for part in [t.minute(), t.second()] {
+                    out.push(b':');
+                    put_digits(&mut out, part, 2);
+                }
+                if *c == b'r' {
+                    out.push(b' ');
+                    out.extend_from_slice(half.as_bytes());
+                }
+            }
+            b'j' if d.is_zero() => out.extend_from_slice(b"000"),
+            b'j' => put_digits(&mut out, real(d)?.day_of_year(), 3),
+            b'w' => put_digits(&mut out, (real(d)?.weekday() + 1) % 7, 1),
+            b'Y' => put_digits(&mut out, d.year(), 4),
+            b'y' => put_digits(&mut out, d.year() % 100, 2),
+            b'U' => put_digits(&mut out, real(d)?.week(0).1, 2),
+            b'u' => put_digits(&mut out, real(d)?.week(1).1, 2),
+            b'V' => put_digits(&mut out, real(d)?.week(2).1, 2),
+            b'v' => put_digits(&mut out, real(d)?.week(3).1, 2),
+            b'X' => put_digits(&mut out, real(d)?.week(2).0, 4),
+            b'x' => put_digits(&mut out, real(d)?.week(3).0, 4),
+            other => out.extend_from_slice((*other as char).encode_utf8(&mut [0; 4]).as_bytes()),
+        }
     }
     Some(out)
 }
