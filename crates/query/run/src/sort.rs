@@ -35,6 +35,14 @@ struct Place {
     row: (u32, u32),
 }
 
+/// The first bytes of an encoded key, with zeros behind a shorter one.
+pub(super) fn leading_bytes(key: &[u8]) -> u64 {
+    let mut leading = [0; 8];
+    let n = key.len().min(8);
+    leading[..n].copy_from_slice(&key[..n]);
+    u64::from_be_bytes(leading)
+}
+
 /// In place of a key's start: NULL.
 const NULL_AT: u32 = u32::MAX;
 
@@ -59,6 +67,10 @@ struct Rows {
     row_bytes: Vec<u8>,
     places: Vec<Place>,
     entries: Vec<Entry>,
+    /// Of a LIMIT: rows whose leading bytes are greater come behind as many as are wanted.
+    bound: u64,
+    /// Values are columns as they are, so that nobody sees whether those of a row were read.
+    plain: bool,
 }
 
 impl Rows {
@@ -85,6 +97,8 @@ impl Rows {
             row_bytes: Vec::new(),
             places: Vec::new(),
             entries: Vec::new(),
+            bound: u64::MAX,
+            plain: values.iter().all(|e| matches!(e.node, Node::Column { .. })),
         }
     }
 
@@ -93,16 +107,19 @@ impl Rows {
         self.row_bytes.clear();
         self.places.clear();
         self.entries.clear();
+        self.bound = u64::MAX;
     }
 
     fn add(&mut self, keys: &[SortKey], values: &[Expr], run: &Run<'_>, at: Scope<'_>) -> Result<()> {
-        let start = self.row_bytes.len();
+        let (start, from) = (self.row_bytes.len(), self.key_bytes.len());
+        if self.bound < u64::MAX && self.plain && self.is_beyond(keys, run, at)? {
+            return Ok(());
+        }
         let mut w = tuple::Writer::new(&mut self.row_bytes, values.len());
         for e in values {
             w.push(&e.eval(run, at)?);
         }
         w.finish();
-        let from = self.key_bytes.len();
         let (key, leading) = match self.form {
             Form::Encoded => {
                 for (k, kept) in keys.iter().zip(&self.kept) {
@@ -112,11 +129,7 @@ impl Rows {
                     };
                     encode_sort_key(&mut self.key_bytes, &value, k, self.longest);
                 }
-                let key = &self.key_bytes[from..];
-                let mut leading = [0; 8];
-                let n = key.len().min(8);
-                leading[..n].copy_from_slice(&key[..n]);
-                ((from as u32, self.key_bytes.len() as u32), u64::from_be_bytes(leading))
+                ((from as u32, self.key_bytes.len() as u32), leading_bytes(&self.key_bytes[from..]))
             }
             Form::Text { collation, descending, value } => {
                 let range = match value {
@@ -139,10 +152,34 @@ impl Rows {
                 (key, if descending { !leading } else { leading })
             }
         };
+        if leading > self.bound {
+            self.row_bytes.truncate(start);
+            self.key_bytes.truncate(from);
+            return Ok(());
+        }
         let row = self.places.len() as u32;
         self.places.push(Place { key, row: (start as u32, self.row_bytes.len() as u32) });
         self.entries.push(Entry { leading, row });
         run.check_work(self.row_bytes.len() - start + self.key_bytes.len() - from)
+    }
+
+    /// Does the first key alone say that the row comes behind all that are wanted? Its values are not copied then.
+    fn is_beyond(&mut self, keys: &[SortKey], run: &Run<'_>, at: Scope<'_>) -> Result<bool> {
+        if !matches!(keys[0].expr.node, Node::Column { .. }) || self.kept[0].is_some() {
+            return Ok(false);
+        }
+        let v = keys[0].expr.eval(run, at)?;
+        let leading = match (self.form, &v) {
+            (Form::Encoded, v) => {
+                let from = self.key_bytes.len();
+                encode_sort_key(&mut self.key_bytes, v, &keys[0], self.longest);
+                let leading = leading_bytes(&self.key_bytes[from..]);
+                self.key_bytes.truncate(from);
+                leading
+            }
+            (Form::Text { .. }, _) => return Ok(false),
+        };
+        Ok(leading > self.bound)
     }
 
     /// Order of two rows by their whole keys.
@@ -185,6 +222,9 @@ impl Rows {
     fn shrink(&mut self, n: usize, unique: bool) {
         self.sort(unique);
         self.entries.truncate(n);
+        if self.entries.len() == n {
+            self.bound = self.entries.last().map_or(u64::MAX, |e| e.leading);
+        }
         let (mut keys, mut rows) = (Vec::new(), Vec::new());
         let mut places = Vec::with_capacity(self.entries.len());
         let in_row = matches!(self.form, Form::Text { value: Some(_), .. });

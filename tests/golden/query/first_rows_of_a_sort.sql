@@ -1,0 +1,19 @@
+-- The first rows of a sort, of many more than are kept: ties, NULLs, texts, several keys, DISTINCT.
+CREATE TABLE d (n INT PRIMARY KEY);
+INSERT INTO d VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9);
+CREATE TABLE t (id INT PRIMARY KEY, a INT, b VARCHAR(20), c DECIMAL(10, 2), f DOUBLE);
+INSERT INTO t SELECT n, IF(n % 7 = 0, NULL, 10000 - n * 37 % 10007), CONCAT('row ', n * 41 % 5003), n * 53 % 4999 / 100, n * 59 % 4001 / 7 - 200
+  FROM (SELECT x.n + 10 * y.n + 100 * z.n + 1000 * w.n AS n FROM d x, d y, d z, d w) m;
+SELECT id, a FROM t ORDER BY a, id LIMIT 5;
+SELECT id, a FROM t ORDER BY a DESC, id LIMIT 5;
+SELECT id, a FROM t WHERE a IS NOT NULL ORDER BY a, id DESC LIMIT 5 OFFSET 20;
+SELECT id, b FROM t ORDER BY b, id LIMIT 5;
+SELECT id, b FROM t ORDER BY b DESC, id DESC LIMIT 5;
+SELECT c, id FROM t ORDER BY c DESC, b, id LIMIT 7;
+SELECT f, id FROM t ORDER BY f, id LIMIT 5;
+SELECT DISTINCT c FROM t ORDER BY c LIMIT 5;
+SELECT DISTINCT a % 100 AS m FROM t ORDER BY m DESC LIMIT 4;
+SELECT id, a + c AS s FROM t ORDER BY s DESC, id LIMIT 5;
+SELECT id, c FROM t ORDER BY c LIMIT 0;
+SELECT COUNT(*) FROM (SELECT id FROM t ORDER BY a LIMIT 3000) x;
+SELECT SUM(id) FROM (SELECT id FROM t ORDER BY b, id LIMIT 1500 OFFSET 700) x;
