@@ -50,6 +50,16 @@ impl AggregateKind {
 }
 
 impl AggregateCall {
+    /// Can a row be taken out again: see [`Accumulator::remove`]?
+    pub fn may_remove(&self) -> bool {
+        let exact = |e: &Expr| e.ty.kind.is_integer() || e.ty.kind == TypeKind::Decimal;
+        match self.kind {
+            AggregateKind::Count => !self.distinct && self.args.len() < 2,
+            AggregateKind::Sum | AggregateKind::Avg => !self.distinct && self.args.iter().all(exact),
+            _ => false,
+        }
+    }
+
     pub fn expr(kind: AggregateKind, distinct: bool, mut args: Vec<Expr>) -> Result<Expr> {
         // What is never NULL is counted without being computed.
         if kind == AggregateKind::Count && !distinct && args.iter().all(is_counted_unseen) {
@@ -293,6 +303,29 @@ impl Accumulator {
             return self.sum(&v, run);
         }
         self.add_slow(call, run, at, scratch)
+    }
+
+    /// Takes a row out that was folded in before. Only for calls that let it: see [`AggregateCall::may_remove`].
+    pub fn remove(&mut self, call: &AggregateCall, run: &dyn Execution, at: Scope<'_>) -> Result<()> {
+        let Some(e) = call.args.first() else {
+            self.count -= 1;
+            return Ok(());
+        };
+        let v = e.eval(run, at)?;
+        if v.is_null() {
+            return Ok(());
+        }
+        self.count -= 1;
+        match v {
+            _ if call.kind == AggregateKind::Count => {}
+            Value::Int(i) => self.int -= i as i128,
+            Value::UInt(i) => self.int -= i as i128,
+            v => {
+                let rest = self.decimal.unwrap_or(Decimal::ZERO).checked_sub(v.to_decimal());
+                self.decimal = Some(rest.ok_or_else(|| crate::error::out_of_range("DECIMAL", "sum"))?);
+            }
+        }
+        Ok(())
     }
 
     fn add_slow(

@@ -14,14 +14,39 @@ use std::ops::Range;
 use types::codes::*;
 use types::{Result, SqlError, Value, err};
 
-/// A kept row: where its parts are in [`WindowOp::bytes`].
+/// A kept row: where its parts are in [`WindowOp::bytes`], one behind the other.
 #[derive(Clone, Copy)]
 struct Kept {
-    /// Encoded partition, then encoded order: start, end of the partition, end.
-    key: (usize, usize, usize),
-    /// The tuple of values, then the slots up to `end`.
-    values: (usize, usize),
-    end: usize,
+    /// The first bytes of its key, which tell most rows apart.
+    leading: u64,
+    start: usize,
+    /// Bytes of the encoded partition; of it and the encoded order; of the tuple of values; of the slots.
+    partition: u32,
+    key: u32,
+    values: u32,
+    slots: u32,
+}
+
+impl Kept {
+    fn key(self) -> Range<usize> {
+        self.start..self.start + self.key as usize
+    }
+
+    fn partition(self) -> Range<usize> {
+        self.start..self.start + self.partition as usize
+    }
+
+    fn order(self) -> Range<usize> {
+        self.partition().end..self.key().end
+    }
+
+    fn values(self) -> Range<usize> {
+        self.key().end..self.key().end + self.values as usize
+    }
+
+    fn slots(self) -> Range<usize> {
+        self.values().end..self.values().end + self.slots as usize
+    }
 }
 
 pub struct WindowOp {
@@ -64,7 +89,7 @@ impl WindowOp {
     /// Rows of equal keys keep the order in which they came.
     fn sort(&mut self) {
         let bytes = &self.bytes;
-        self.rows.sort_by(|a, b| bytes[a.key.0..a.key.2].cmp(&bytes[b.key.0..b.key.2]));
+        self.rows.sort_by(|a, b| a.leading.cmp(&b.leading).then_with(|| bytes[a.key()].cmp(&bytes[b.key()])));
     }
 
     /// The rows in memory become a sorted run.
@@ -79,11 +104,11 @@ impl WindowOp {
         runs.add(|put| {
             for k in rows {
                 payload.clear();
-                for length in [k.key.1 - k.key.0, k.key.2 - k.key.0, k.values.1 - k.values.0] {
-                    payload.extend_from_slice(&(length as u32).to_le_bytes());
+                for length in [k.partition, k.key, k.values] {
+                    payload.extend_from_slice(&length.to_le_bytes());
                 }
-                payload.extend_from_slice(&bytes[k.key.0..k.end]);
-                put(&bytes[k.key.0..k.key.2], &payload)?;
+                payload.extend_from_slice(&bytes[k.start..k.slots().end]);
+                put(&bytes[k.key()], &payload)?;
             }
             Ok(())
         })?;
@@ -106,19 +131,19 @@ impl WindowOp {
                     None => break,
                 },
             };
-            let length = |i: usize| u32::from_le_bytes(record[i..i + 4].try_into().expect("four bytes")) as usize;
+            let length = |i: usize| u32::from_le_bytes(record[i..i + 4].try_into().expect("four bytes"));
             let (partition, key, values) = (length(0), length(4), length(8));
-            let first = rows.first().map(|k: &Kept| &bytes[k.key.0..k.key.1]);
-            if first.is_some_and(|p| p != &record[HEAD..HEAD + partition]) {
+            let first = rows.first().map(|k: &Kept| &bytes[k.partition()]);
+            if first.is_some_and(|p| p != &record[HEAD..HEAD + partition as usize]) {
                 *ahead = Some(record);
                 break;
             }
-            let at = bytes.len();
+            let start = bytes.len();
             bytes.extend_from_slice(&record[HEAD..]);
             run.check_interrupt()?;
             run.check_growth(bytes.len())?;
-            let key = (at, at + partition, at + key);
-            rows.push(Kept { key, values: (key.2, key.2 + values), end: bytes.len() });
+            let slots = (record.len() - HEAD) as u32 - key - values;
+            rows.push(Kept { leading: 0, start, partition, key, values, slots });
         }
         (self.partition, self.next) = (0..0, 0);
         Ok(!self.rows.is_empty())
@@ -143,7 +168,15 @@ impl WindowOp {
         w.finish();
         let values_end = bytes.len();
         save_slots(bytes, at, &plan.keep);
-        rows.push(Kept { key: (start, partition_end, key_end), values: (key_end, values_end), end: bytes.len() });
+        let length = |from: usize, to: usize| u32::try_from(to - from).map_err(|_| err!(ER_OUT_OF_SORTMEMORY));
+        rows.push(Kept {
+            leading: super::sort::leading_bytes(&bytes[start..key_end]),
+            start,
+            partition: length(start, partition_end)?,
+            key: length(start, key_end)?,
+            values: length(key_end, values_end)?,
+            slots: length(values_end, bytes.len())?,
+        });
         run.check_work(bytes.len() - start)?;
         run.check_growth(bytes.len())
     }
@@ -151,7 +184,7 @@ impl WindowOp {
     /// Computes the partition that begins at row `from`.
     fn compute(&mut self, from: usize, run: &Run<'_>, frame: &Frame, outer: Option<&Scope<'_>>) -> Result<()> {
         let bytes = &self.bytes;
-        let of = |k: &Kept| &bytes[k.key.0..k.key.1];
+        let of = |k: &Kept| &bytes[k.partition()];
         let count = self.rows[from..].iter().take_while(|k| of(k) == of(&self.rows[from])).count();
         self.partition = from..from + count;
         let partition = Partition::new(&self.plan, bytes, &self.rows[self.partition.clone()]);
@@ -179,7 +212,10 @@ impl Op for WindowOp {
             run.check_interrupt()?;
             self.keep(run, frame, outer)?;
             kept += 1;
-            if run.must_spill(self.bytes.len() + self.rows.len() * size_of::<Kept>(), self.memory_max) {
+            // One partition is computed in memory, so that nothing would be won for it by files.
+            if !self.plan.partition.is_empty()
+                && run.must_spill(self.bytes.len() + self.rows.len() * size_of::<Kept>(), self.memory_max)
+            {
                 self.spill(run)?;
             }
         }
@@ -203,7 +239,7 @@ impl Op for WindowOp {
             self.compute(self.next, run, frame, outer)?;
         }
         let kept = self.rows[self.next];
-        restore_slots(&self.bytes[kept.values.1..kept.end], frame, &self.plan.keep);
+        restore_slots(&self.bytes[kept.slots()], frame, &self.plan.keep);
         let slot = &mut frame.slots[self.plan.slot];
         slot.bytes.clear();
         slot.present = true;
@@ -233,7 +269,7 @@ struct Partition<'p> {
 impl<'p> Partition<'p> {
     fn new(plan: &Window, bytes: &'p [u8], rows: &'p [Kept]) -> Partition<'p> {
         let mut peers = Vec::with_capacity(rows.len());
-        let key = |k: &Kept| &bytes[k.key.1..k.key.2];
+        let key = |k: &Kept| &bytes[k.order()];
         while peers.len() < rows.len() {
             let from = peers.len();
             let count = rows[from..].iter().take_while(|k| key(k) == key(&rows[from])).count();
@@ -244,8 +280,7 @@ impl<'p> Partition<'p> {
     }
 
     fn tuple(&self, row: usize) -> &'p [u8] {
-        let (from, to) = self.rows[row].values;
-        &self.bytes[from..to]
+        &self.bytes[self.rows[row].values()]
     }
 
     fn value(&self, row: usize, i: usize) -> Value<'p> {
@@ -374,8 +409,17 @@ impl<'p> Partition<'p> {
             if let Some(Value::Bytes(b) | Value::Json(b)) = out.last() {
                 run.check_work(b.len())?;
             }
-            // A frame that grew at its end is added to; any other is computed anew, and what gives its members away.
-            if f.start != done.start || f.end < done.end || out.is_empty() || call.kind.gives_away() {
+            // A frame that grew at its end is added to, and from one that moved on its first rows are taken away, where that
+            // can be done; any other is computed anew, and what gives its members away.
+            let left = f.start.saturating_sub(done.start);
+            let moved = left > 0 && f.end >= done.end && f.start + left < done.end && call.may_remove();
+            if moved {
+                for row in done.start..f.start {
+                    run.check_interrupt()?;
+                    let at = Scope::with_row(frame, outer, self.value_slot, self.tuple(row));
+                    accumulator.remove(call, run, at)?;
+                }
+            } else if f.start != done.start || f.end < done.end || out.is_empty() || call.kind.gives_away() {
                 accumulator.reset(call);
                 done = f.start..f.start;
             }
