@@ -281,8 +281,10 @@ impl Form {
             (Form::Timestamp { digits }, Value::DateTime(t)) => record::put_timestamp(out, *t, digits),
             (Form::Padded { bytes, blank }, Value::Bytes(b)) => {
                 out.extend_from_slice(b);
-                let room = (bytes - b.len()) / blank.len();
-                out.extend(std::iter::repeat_n(blank, room).flatten());
+                match blank {
+                    [byte] => out.resize(at + bytes, *byte),
+                    _ => out.extend(std::iter::repeat_n(blank, (bytes - b.len()) / blank.len()).flatten()),
+                }
                 debug_assert_eq!(out.len(), at + bytes, "blanks fill it to the end");
             }
             (Form::Bytes, Value::Bytes(b)) => out.extend_from_slice(b),
