@@ -4,7 +4,7 @@ use super::Planner;
 use super::index_merge::{Branch, Intersection, Mergeable};
 use super::loose::Groups;
 use super::names::Source;
-use super::node::{Access, IndexRange, QueryPlan};
+use super::node::{Access, IndexRange, Plan, QueryPlan};
 use super::slots::slots_of;
 use catalog::statistics::Sample;
 use catalog::{Index, Table};
@@ -273,6 +273,30 @@ pub fn choose(p: &Planner<'_>, source: usize, conditions: &[Expr], bound: u64, w
         }
     }
     Ok(Choice { possible, ..choice })
+}
+
+impl Planner<'_> {
+    /// Do the rows come in the ascending order of these keys? Of an index that has all that is read of the table: another one
+    /// may be given up for the table once the values of its ranges are known.
+    pub fn come_in_groups(&self, plan: &mut Plan, keys: &[Expr]) -> bool {
+        let scan = match plan {
+            Plan::Filter { input, .. } => return self.come_in_groups(input, keys),
+            Plan::Scan(scan) => scan,
+            _ => return false,
+        };
+        let Access { index: i, ranges, backward, loose, skip, .. } = &scan.access;
+        let index = &scan.table.indexes[*i];
+        let reads_one_by_one = loose.is_none() && skip.is_none() && !*backward && index.array_part.is_none();
+        // Not those of a time zone: an hour that comes twice a year does not come as one.
+        let are_columns = keys.iter().all(|key| matches!(key.node, Node::Column { depth: 0, .. }));
+        let wanted = Wanted { keys: keys.iter().map(|key| (key, false)).collect(), ..Wanted::none() };
+        let has_all = *i == 0 || scan.covering;
+        let analysis = Analysis::new(self, &scan.table, scan.slot, 0);
+        let ordered =
+            has_all && reads_one_by_one && are_columns && analysis.order(index, ranges, &wanted) == Some(false);
+        scan.access.ordered |= ordered;
+        ordered
+    }
 }
 
 /// Rows that several indexes have. `scale`: from rows as they are weighed to rows that there are.

@@ -241,7 +241,7 @@ impl<'q> Explainer<'q> {
             }
             Plan::Group(g) => {
                 self.plan_rows(&g.input, id, select_type, pending);
-                self.extra(first, g.keys.is_empty() || hops(&g.input), "Using temporary");
+                self.extra(first, g.keys.is_empty() || g.in_order || hops(&g.input), "Using temporary");
             }
             Plan::Window(w) => {
                 self.plan_rows(&w.input, id, select_type, pending);
@@ -600,14 +600,19 @@ impl<'q> Explainer<'q> {
     }
 
     fn group_lines(&mut self, g: &Group, depth: usize, line: impl Fn(String, usize) -> Line, out: &mut Vec<Line>) {
-        if g.implicit {
+        if g.implicit || g.in_order {
             let call = |a: &expr::aggregate::AggregateCall| {
                 let args: Vec<String> = a.args.iter().map(|e| self.text(e)).collect();
                 let args = if args.is_empty() { "0".to_string() } else { args.join(",") };
                 format!("{}({args})", format!("{:?}", a.kind).to_lowercase())
             };
             let calls: Vec<String> = g.aggregates.iter().map(call).collect();
-            out.push(line(format!("Aggregate: {}", calls.join(", ")), depth));
+            let what = match (g.implicit, calls.is_empty()) {
+                (true, _) => "Aggregate: ",
+                (false, false) => "Group aggregate: ",
+                (false, true) => "Group (no aggregates)",
+            };
+            out.push(line(what.to_string() + &calls.join(", "), depth));
             self.lines(&g.input, depth + 1, None, out);
             return;
         }

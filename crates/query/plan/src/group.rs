@@ -165,6 +165,7 @@ impl Planner<'_> {
             aggregates,
             slot,
             rollup,
+            in_order: false,
             keep,
             implicit,
             conditions: Vec::new(),

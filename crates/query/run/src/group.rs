@@ -1,4 +1,5 @@
-//! Grouping by hash: one accumulator a group and aggregate; without GROUP BY one group, and no table at all.
+//! Grouping by hash: one accumulator a group and aggregate; without GROUP BY one group, and no table at all. Rows that come
+//! group by group need neither: one group is computed, and told when the next one begins.
 
 use super::key_set::hash_bytes;
 use super::saved_slots::{restore_slots, save_slots};
@@ -27,6 +28,18 @@ pub struct GroupOp {
     slot: usize,
     groups: Groups,
     next: usize,
+    in_order: bool,
+    ahead: Ahead,
+}
+
+/// Of rows that come group by group: what the input has behind the group that was told last.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ahead {
+    /// It has not been asked.
+    Unknown,
+    /// The first row of the next group, whose key is in `key`: in the slots, or put aside where those of the group are restored.
+    Row,
+    Nothing,
 }
 
 struct Groups {
@@ -56,6 +69,8 @@ struct Groups {
     accumulators: Vec<Accumulator>,
     key: Vec<u8>,
     scratch: Vec<u8>,
+    /// See [`Ahead::Row`].
+    row_ahead: Vec<u8>,
 }
 
 impl GroupOp {
@@ -64,7 +79,7 @@ impl GroupOp {
         let states = (0..g.aggregates.len()).map(state).collect();
         let groups = Groups {
             distinct: g.aggregates.iter().any(|a| a.distinct),
-            sorts: g.rollup || !g.implicit && g.aggregates.iter().any(needs_sorted_rows),
+            sorts: !g.in_order && (g.rollup || !g.implicit && g.aggregates.iter().any(needs_sorted_rows)),
             seen_bytes: 0,
             keys: g.keys,
             aggregates: g.aggregates,
@@ -82,8 +97,9 @@ impl GroupOp {
             accumulators: Vec::new(),
             key: Vec::new(),
             scratch: Vec::new(),
+            row_ahead: Vec::new(),
         };
-        GroupOp { input, slot: g.slot, groups, next: 0 }
+        GroupOp { input, slot: g.slot, groups, next: 0, in_order: g.in_order, ahead: Ahead::Unknown }
     }
 }
 
@@ -120,6 +136,17 @@ impl Groups {
             return Ok(None);
         }
         lane.increment(Counter::HandlerWrite);
+        let n = self.begin(level, run, at)?;
+        let (groups, bytes) = (&self.groups, &self.bytes);
+        self.table.insert_unique(hash, n as u32, |i| {
+            let k = groups[*i as usize].key;
+            hash_bytes(&bytes[k.0 as usize..k.1 as usize])
+        });
+        Ok(Some(n))
+    }
+
+    /// A group with the key in `key`, whose first row is there.
+    fn begin(&mut self, level: usize, run: &Run<'_>, at: Scope<'_>) -> Result<usize> {
         let from = self.bytes.len() as u32;
         self.bytes.extend_from_slice(&self.key);
         let key = (from, self.bytes.len() as u32);
@@ -139,13 +166,20 @@ impl Groups {
         let n = self.groups.len();
         let end = self.bytes.len() as u32;
         self.groups.push(Grouped { key, values, end, level: level as u32 });
-        let (groups, bytes) = (&self.groups, &self.bytes);
-        self.table.insert_unique(hash, n as u32, |i| {
-            let k = groups[*i as usize].key;
-            hash_bytes(&bytes[k.0 as usize..k.1 as usize])
-        });
         self.start(n);
-        Ok(Some(n))
+        Ok(n)
+    }
+
+    /// Encodes the row's key into `key`. `level`: how many of its parts are not rolled up.
+    fn encode(&mut self, level: usize, run: &Run<'_>, at: Scope<'_>) -> Result<()> {
+        self.key.clear();
+        for (i, e) in self.keys.iter().enumerate() {
+            match i < level {
+                true => encode_key(&mut self.key, &e.eval(run, at)?, &e.ty, false),
+                false => self.key.push(ROLLED_UP),
+            }
+        }
+        run.check_work(self.key.len())
     }
 
     fn memory(&self) -> usize {
@@ -220,14 +254,7 @@ impl Groups {
         }
         let least = if self.rollup { 0 } else { self.keys.len() };
         for level in least..=self.keys.len() {
-            self.key.clear();
-            for (i, e) in self.keys.iter().enumerate() {
-                match i < level {
-                    true => encode_key(&mut self.key, &e.eval(run, at)?, &e.ty, false),
-                    false => self.key.push(ROLLED_UP),
-                }
-            }
-            run.check_work(self.key.len())?;
+            self.encode(level, run, at)?;
             if let Some(n) = self.find(level, run, at)? {
                 self.fold(n, run, at)?;
             }
@@ -285,16 +312,61 @@ impl Groups {
     }
 }
 
+impl GroupOp {
+    /// Computes the next group of rows that come group by group; false: there is none.
+    fn next_in_order(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<bool> {
+        let groups = &mut self.groups;
+        match self.ahead {
+            Ahead::Nothing => return Ok(false),
+            Ahead::Unknown => {
+                if !self.input.next(run, frame, outer)? {
+                    self.ahead = Ahead::Nothing;
+                    return Ok(false);
+                }
+                groups.encode(groups.keys.len(), run, Scope::new(frame, outer))?;
+            }
+            Ahead::Row if groups.keep.is_empty() => {}
+            Ahead::Row => restore_slots(&groups.row_ahead, frame, &groups.slots),
+        }
+        groups.clear();
+        let at = Scope::new(frame, outer);
+        groups.begin(groups.keys.len(), run, at)?;
+        groups.fold(0, run, at)?;
+        self.ahead = Ahead::Nothing;
+        while self.input.next(run, frame, outer)? {
+            run.check_interrupt()?;
+            let at = Scope::new(frame, outer);
+            groups.encode(groups.keys.len(), run, at)?;
+            let (from, to) = groups.groups[0].key;
+            if groups.bytes[from as usize..to as usize] == groups.key[..] {
+                groups.fold(0, run, at)?;
+                continue;
+            }
+            if !groups.keep.is_empty() {
+                groups.row_ahead.clear();
+                save_slots(&mut groups.row_ahead, at, &groups.slots);
+            }
+            self.ahead = Ahead::Row;
+            break;
+        }
+        Ok(true)
+    }
+}
+
 impl Op for GroupOp {
     fn open(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()> {
         self.groups.clear();
         self.groups.aside.clear();
         self.groups.memory_max = run.tmp_memory();
         self.next = 0;
-        if !self.groups.implicit {
+        self.ahead = Ahead::Unknown;
+        if !self.groups.implicit && !self.in_order {
             observe::increment(Counter::CreatedTmpTables);
         }
         self.input.open(run, frame, outer)?;
+        if self.in_order {
+            return Ok(());
+        }
         let groups = &mut self.groups;
         self.input.each(run, frame, outer, &mut |at| {
             run.check_interrupt()?;
@@ -311,7 +383,12 @@ impl Op for GroupOp {
     }
 
     fn next(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<bool> {
-        if !self.groups.implicit {
+        if self.in_order {
+            if !self.next_in_order(run, frame, outer)? {
+                return Ok(false);
+            }
+            self.next = 0;
+        } else if !self.groups.implicit {
             observe::increment(Counter::HandlerReadRndNext);
         }
         while self.next == self.groups.groups.len() {

@@ -266,6 +266,8 @@ pub struct Group {
     /// Subtotals: a group for each prefix of the keys as well. Behind the aggregates a column has a bit for each key that is
     /// rolled up.
     pub rollup: bool,
+    /// Rows come group by group: one group at a time is computed, and is there when the next one begins.
+    pub in_order: bool,
     /// Slots whose rows are kept of each group's first row, for correlated subqueries.
     pub keep: Vec<usize>,
     /// No GROUP BY: one row also for an empty input.

@@ -28,7 +28,9 @@ impl Planner<'_> {
             None => (filtered(Plan::One, conditions), false),
             Some(tree) => self.joined_rows(tree, conditions, &s)?,
         };
-        let plan = self.grouped_rows(plan, fixed, &mut s)?;
+        let in_groups = in_order && !s.keys.is_empty();
+        let in_order = in_order && !s.is.windowed && (s.keys.is_empty() || orders_groups(&s.keys, &s.order));
+        let plan = self.grouped_rows(plan, fixed, in_groups, &mut s)?;
         let top = s.top().clone();
         let Bound { outputs, columns, order, limit, distinct, is, .. } = s;
         let block = self.block();
@@ -48,7 +50,8 @@ impl Planner<'_> {
         Ok(q)
     }
 
-    /// The rows of FROM that WHERE lets through, and whether they come in the order that is asked for.
+    /// The rows of FROM that WHERE lets through, and whether they come in the order that is asked for: with GROUP BY that of
+    /// its keys.
     fn joined_rows(&mut self, tree: Tree, mut conditions: Vec<Expr>, s: &Bound) -> Result<(Plan, bool)> {
         let dependencies = s.is.grouped.then(|| self.dependencies(&tree, &conditions));
         let extreme = if s.keys.is_empty() && !s.is.asked { only_extreme(s) } else { None };
@@ -74,7 +77,10 @@ impl Planner<'_> {
         self.request.straight = s.is.straight;
         let joined = self.join_plan(tree, conditions, &wanted);
         self.request.straight = false;
-        let (mut plan, ordered) = joined?;
+        let (mut plan, mut ordered) = joined?;
+        if s.is.grouped && !s.is.rolls_up && !s.keys.is_empty() {
+            ordered = self.come_in_groups(&mut plan, &s.keys);
+        }
         if let Some(dependencies) = &dependencies {
             self.check_grouping(dependencies, &s.keys, &s.outputs, s.having.as_ref(), &s.order)?;
         }
@@ -88,15 +94,19 @@ impl Planner<'_> {
         Ok((plan, ordered))
     }
 
-    /// GROUP BY, HAVING and windows over the rows. `fixed`: conditions that keys are constants by.
-    fn grouped_rows(&mut self, mut plan: Plan, fixed: Vec<Expr>, s: &mut Bound) -> Result<Plan> {
+    /// GROUP BY, HAVING and windows over the rows. `fixed`: conditions that keys are constants by. `in_groups`: the rows of a
+    /// group come one behind the other.
+    fn grouped_rows(&mut self, mut plan: Plan, fixed: Vec<Expr>, in_groups: bool, s: &mut Bound) -> Result<Plan> {
         if s.is.grouped {
             let mut keys = std::mem::take(&mut s.keys);
             let readers = s.outputs.iter_mut().chain(&mut s.having).chain(s.order.iter_mut().map(|o| &mut o.expr));
             plan = self.compute_for_groups(plan, &mut keys, readers);
             plan = self.group(plan, keys, s.is.rolls_up, &mut s.outputs, &mut s.having, &mut s.order)?;
-            if let (true, Plan::Group(g)) = (s.is.rolls_up, &mut plan) {
+            if let Plan::Group(g) = &mut plan {
+                g.in_order = in_groups;
                 g.conditions = fixed;
+            }
+            if s.is.rolls_up {
                 group::describe_rolled_up(&mut s.columns, &s.outputs);
             }
         }
@@ -134,6 +144,11 @@ fn distinct_rows(mut q: QueryPlan, mut order: Vec<OrderKey>, slot: usize, top: O
     q.plan = Plan::Distinct { input: Box::new(q.plan), values: q.outputs.clone() };
     // An order that is none of the outputs is of the first of equal rows.
     if order.is_empty() { q } else { sorted(q, order, slot, top, false) }
+}
+
+/// Is the order that of groups which come in the ascending order of their keys?
+fn orders_groups(keys: &[Expr], order: &[OrderKey]) -> bool {
+    order.len() <= keys.len() && order.iter().zip(keys).all(|(o, key)| !o.descending && o.expr.same(key))
 }
 
 /// ORDER BY, unless the rows come in order. `slot`: the first that is free.
