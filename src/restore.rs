@@ -7,7 +7,7 @@ use crate::serve;
 use backup::restore::{Source, restore as bring_back};
 use backup::{Manifest, Place};
 use replica::replay::{Plan, Point, Start};
-use session::persist::Persisted;
+use session::persisted::Persisted;
 use session::tls::Tls;
 use session::variables::{Globals, Val, find};
 use session::{Server, Settings};

@@ -6,7 +6,7 @@ use crate::options::{self, Options};
 use engine::{Engine, EngineOptions};
 use listen::{Config, Listener, Network};
 use protocol::tls::{Acceptor, generate};
-use session::persist::Persisted;
+use session::persisted::Persisted;
 use session::tls::Tls;
 use session::variables::{Globals, VARIABLES, Val, find};
 use session::{Server, Sessions, Settings};

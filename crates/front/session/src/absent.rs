@@ -2,9 +2,9 @@
 //! as a MySQL server does that has none of that name either.
 
 use crate::command::Session;
-use crate::define::text_of;
 use crate::files::files_are_off;
 use crate::needs::Action;
+use crate::statement::text_of;
 use expr::Env;
 use sql::ast::{Absent, Parsed};
 use types::codes::*;

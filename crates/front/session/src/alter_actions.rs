@@ -2,9 +2,10 @@
 
 use crate::alter::{AlterPlan, ENCRYPTED, RETYPED, Why, Work};
 use crate::command::Session;
-use crate::define::{FOREIGN_KEY_CHECKS, unsupported};
+use crate::define::FOREIGN_KEY_CHECKS;
 use crate::needs::Action;
 use crate::state::State;
+use crate::statement::unsupported;
 use crate::table_options::{Optioned, check_engine};
 use crate::variables::{VarId, id};
 use catalog::histogram::Domain;

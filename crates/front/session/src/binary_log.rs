@@ -3,14 +3,13 @@
 //! Rows go there as they are written ([`run`]), statements that define something when they commit, and the end of a transaction
 //! right before it: all in the events of the engine's transaction, so there is nothing to hold or to wait for.
 
-use crate::gtid::{ENFORCE_GTIDS, ENFORCE_ON, GTID_MODE, MODE_ON, numbers};
+use crate::gtids::{ENFORCE_GTIDS, ENFORCE_ON, GTID_MODE, MODE_ON, numbers};
 use crate::state::State;
 use crate::variables::{Globals, Val, VarId, id};
-use binlog::Binlog;
-use binlog::compress;
 use binlog::event::{self, FLAG_SUPPRESS_USE, Kind, Query, XaId};
 use binlog::payload::{self, Commit, Numbering, RowSettings};
 use binlog::statistics::{Measured, Tally};
+use binlog::{Binlog, compress};
 use catalog::Table;
 use engine::{Engine, Transaction};
 use expr::Env;
@@ -325,7 +324,7 @@ impl State {
             has_statements: !matches!(kind, LoggedAs::Rows | LoggedAs::RowsBeside),
             numbering,
             server_id: applied.map_or(globals.uint(SERVER_ID) as u32, |applied| applied.server_id()),
-            commit_us: crate::state::clock_us(),
+            commit_us: crate::clock::clock_us(),
             original_us,
             original_version,
             prepared: self.server.engine.events_end(),
@@ -382,7 +381,7 @@ const IMAGE_FULL: u64 = 2;
 
 /// A start has thrown away the rows of a table of engine MEMORY: replicas do so as well.
 pub(crate) fn log_emptied(globals: &Globals, engine: &Engine, table: &Table, tx: &mut Transaction) -> Result<()> {
-    let now_us = crate::state::clock_us();
+    let now_us = crate::clock::clock_us();
     let timestamp = (now_us / 1_000_000) as u32;
     let query = Query {
         thread_id: 0,

@@ -104,7 +104,7 @@ impl Session {
     /// SHOW REPLICAS.
     pub(crate) fn show_replicas(&mut self) -> Result<Rows> {
         let replicas = self.server.replicas.lock().clone();
-        let row = |r: &crate::dump::Replica| {
+        let row = |r: &crate::dumps::Replica| {
             let number = |n: u32| Value::UInt(n.into());
             vec![number(r.server_id), text(&*r.host), number(r.port.into()), number(r.source_id), text(&*r.uuid)]
         };

@@ -87,7 +87,7 @@ impl Session {
     fn sum_of_computed(&mut self, schema: &str, table: &str) -> Result<u32> {
         let quoted = |name: &str| format!("`{}`", name.replace('`', "``"));
         let query = format!("SELECT * FROM {}.{}", quoted(schema), quoted(table));
-        let parsed = sql::parse(query.as_bytes(), sql::SqlMode::default()).map_err(crate::run::parse_error)?;
+        let parsed = sql::parse(query.as_bytes(), sql::SqlMode::default()).map_err(crate::statement::parse_error)?;
         let mut planned = self.plan(parsed, &[])?;
         let mut sums = Texts::default();
         self.run_into(&mut planned, &[], &mut sums)?;

@@ -15,11 +15,11 @@
 //! ([`backup::Frame`]), and EOF.
 
 use crate::binary_log::ENOSPC;
+use crate::clock::clock_us;
 use crate::command::{Done, Session};
-use crate::define::text_of;
 use crate::needs::Action;
 use crate::sink::gone;
-use crate::state::clock_us;
+use crate::statement::text_of;
 use crate::variables::{VarId, id};
 use backup::{Frame, MANIFEST_FILE, Manifest, Place, Request};
 use engine::{Backup, Error, Interrupt};

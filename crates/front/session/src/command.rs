@@ -1,20 +1,18 @@
 //! One session: its state, and the dispatch of commands.
 
-use crate::Server;
 use crate::authority::SYSTEM_USER;
 use crate::binlog_statement::BinlogEvents;
 use crate::control::TransactionState;
-use crate::dump::DumpRequest;
+use crate::dumps::DumpRequest;
 use crate::evaluate::Bound;
 use crate::files::Upload;
-use crate::hints;
 use crate::locks::LockedTable;
 use crate::login::ChangeUser;
-use crate::memory;
 use crate::needs::Action;
 use crate::panics::{self, Panicked};
 use crate::prepared::Statements;
-use crate::process::{Doing, Entry};
+use crate::process::Doing;
+use crate::process_entry::Entry;
 use crate::program::Programs;
 use crate::run::{PlanCache, lexer_mode};
 use crate::sink::gone;
@@ -23,16 +21,16 @@ use crate::temporary::Temporary;
 use crate::tracking::{Changes, Tracking};
 use crate::variables::{VarId, id};
 use crate::xa::XaTransaction;
+use crate::{Server, hints, memory};
 use accounts::{Access, Connected};
 use catalog::{MetadataPins, Version};
 use engine::Transaction;
 use expr::Env;
 use observe::{Counter, SessionCounters};
-use protocol::TlsInfo;
 use protocol::command::{malformed_packet, unknown_command};
 use protocol::handshake::{self, Scramble};
 use protocol::{
-    Algorithm, AnswerStart, ClosedBy, Command, Connection, HangUp, Next, OkReply, Output, Peer, ServerStatus,
+    Algorithm, AnswerStart, ClosedBy, Command, Connection, HangUp, Next, OkReply, Output, Peer, ServerStatus, TlsInfo,
 };
 use run::Outcome;
 use std::sync::Arc;

@@ -2,13 +2,12 @@
 
 use crate::binary_log::LoggedAs;
 use crate::command::Session;
-use crate::gtid::Next as NextGtid;
+use crate::gtids::Next as NextGtid;
 use crate::variables::{VarId, id};
 use binlog::event::XaId;
 use catalog::Waiting;
 use engine::{Begin, Isolation, Savepoint};
-use expr::Env;
-use expr::Stage;
+use expr::{Env, Stage};
 use observe::Counter;
 use protocol::{Next, Output};
 use run::Outcome;

@@ -10,13 +10,13 @@ use crate::gtid::ends_number;
 use crate::needs::Action;
 use crate::run::REPLANS_MAX;
 use crate::state::State;
+use crate::statement::unsupported;
 use crate::variables::{VarId, id};
 use accounts::Privileges;
 use catalog::schema::eq_name;
 use catalog::{Ddl, Index, KeyKind, Pin, Table, TableName, TableSpec, Version};
 use engine::Isolation;
-use expr::Env;
-use expr::Stage;
+use expr::{Env, Stage};
 use plan::column_type::declared_collation;
 use protocol::Output;
 use run::Outcome;
@@ -25,7 +25,7 @@ use sql::lexer::Lexer;
 use std::sync::Arc;
 use types::codes::*;
 use types::collation::CollationId;
-use types::{Result, SqlError, Value, err};
+use types::{Result, Value, err};
 
 const COLLATION_SERVER: VarId = id("collation_server");
 const REQUIRE_PRIMARY_KEY: VarId = id("sql_require_primary_key");
@@ -34,14 +34,6 @@ pub(crate) const FOREIGN_KEY_CHECKS: VarId = id("foreign_key_checks");
 
 /// Of an account statement in the list of processes.
 const SHOWN_BYTES_MAX: usize = 1024;
-
-pub(crate) fn unsupported(what: &str) -> SqlError {
-    err!(ER_NOT_SUPPORTED_YET, what)
-}
-
-pub(crate) fn text_of(parsed: &Parsed, s: Str) -> String {
-    String::from_utf8_lossy(parsed.bytes(s)).into_owned()
-}
 
 /// These tell of the statement before, and leave what there is to tell.
 fn shows_conditions(statement: &Statement) -> bool {

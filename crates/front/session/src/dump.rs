@@ -11,7 +11,8 @@
 use crate::Server;
 use crate::binary_log::binlog_error;
 use crate::command::{Done, Session};
-use crate::gtid::{GTID_MODE, MODE_OFF, MODE_ON};
+use crate::dumps::{Dumping, Identity, Replica};
+use crate::gtids::{GTID_MODE, MODE_OFF, MODE_ON};
 use crate::needs::Action;
 use crate::sink::gone;
 use crate::variables::Extension;
@@ -20,9 +21,8 @@ use binlog::event::{
 };
 use binlog::semisync::Place;
 use binlog::{Binlog, Read, Reader};
-use expr::Env;
-use expr::Stage;
-use protocol::command::{BinlogDump, RegisterReplica};
+use expr::{Env, Stage};
+use protocol::command::RegisterReplica;
 use protocol::{Connection, Output, ReadOutcome};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,29 +36,6 @@ const NON_BLOCK: u16 = 1;
 /// How often a dump that waits looks for KILL.
 const ASK_AGAIN: Duration = Duration::from_millis(200);
 
-/// A replica that has registered.
-#[derive(Clone, Debug)]
-pub(crate) struct Replica {
-    pub server_id: u32,
-    pub host: String,
-    pub port: u16,
-    pub source_id: u32,
-    pub uuid: String,
-}
-
-/// Who reads a dump, and whether another connection has taken his place: one that was cut off may not know it yet.
-pub(crate) struct Dumping {
-    identity: Identity,
-    replaced: Arc<AtomicBool>,
-}
-
-/// A replica's UUID, or its server's number where it tells none.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Identity {
-    Uuid(String),
-    Number(u32),
-}
-
 /// A fatal error that the replica tells its administrator.
 fn fatal(text: impl Into<String>) -> SqlError {
     SqlError::new(ER_SOURCE_FATAL_ERROR_READING_BINLOG, text)
@@ -69,27 +46,6 @@ fn fatal_of(e: binlog::Error) -> SqlError {
         binlog::Error::Interrupted | binlog::Error::Stopped => binlog_error(e),
         binlog::Error::UnknownFile => fatal("Could not find first log file name in binary log index file"),
         other => fatal(other.to_string()),
-    }
-}
-
-/// What a replica asks for.
-pub(crate) struct DumpRequest {
-    server_id: u32,
-    flags: u16,
-    file: String,
-    position: u64,
-    gtids: Option<Vec<u8>>,
-}
-
-impl From<BinlogDump<'_>> for DumpRequest {
-    fn from(dump: BinlogDump<'_>) -> DumpRequest {
-        DumpRequest {
-            server_id: dump.server_id,
-            flags: dump.flags,
-            file: String::from_utf8_lossy(dump.file).into_owned(),
-            position: dump.position,
-            gtids: dump.gtids.map(<[u8]>::to_vec),
-        }
     }
 }
 

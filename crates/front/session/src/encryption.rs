@@ -2,8 +2,8 @@
 
 use crate::binary_log;
 use crate::command::Session;
-use crate::define::text_of;
 use crate::needs::{Action, may};
+use crate::statement::text_of;
 use crate::table_options::Optioned;
 use crate::variables::{Globals, Val, VarId, id};
 use catalog::error::from_engine;

@@ -4,8 +4,9 @@
 //! knows everything that a query knows, subqueries too.
 
 use crate::command::Session;
-use crate::run::{is_planned, lexer_mode, parse_error};
+use crate::run::lexer_mode;
 use crate::sink::MemorySink;
+use crate::statement::{is_planned, parse_error};
 use expr::Env;
 use expr::error::unsupported;
 use sql::ast::{Expr, ExprId, Parsed, UnaryOp};

@@ -2,7 +2,8 @@
 
 use crate::command::{Done, Session};
 use crate::needs::Action;
-use crate::run::{is_planned, lexer_mode, parse_error};
+use crate::run::lexer_mode;
+use crate::statement::{is_planned, parse_error};
 use protocol::{Output, RowFormat};
 use run::Outcome;
 use sql::ast::{Explain, ExplainFormat, ExplainTarget, Statement};

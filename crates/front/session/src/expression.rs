@@ -1,6 +1,6 @@
 //! Expressions of definitions (CHECK, DEFAULT, generated columns, index parts) as canonical text, and what each may hold.
 
-use crate::define::unsupported;
+use crate::statement::unsupported;
 use sql::ast::{Builtin, Expr, ExprId, Parsed, Statement};
 use sql::print::{self, Names};
 use types::codes::*;

@@ -4,13 +4,12 @@
 use crate::Server;
 use crate::command::Session;
 use crate::connection_control::Delays;
-use crate::define::text_of;
 use crate::evaluate::assignment_texts;
 use crate::needs::Action;
 use crate::run::lexer_mode;
-use crate::set::variable_name;
 use crate::state::State;
-use crate::variables::{Extension, Globals, VARIABLES, Val, VarId, find, id};
+use crate::statement::text_of;
+use crate::variables::{Extension, Globals, VARIABLES, Val, VarId, find, id, variable_name};
 use accounts::strength::{DICTIONARY_BYTES_MAX, Dictionary, StrengthPolicy, Strictness};
 use catalog::installed::Installed;
 use expr::Env;
@@ -145,7 +144,7 @@ impl Server {
         let is_fit = std::fs::metadata(&path).is_ok_and(|m| m.is_file() && m.len() <= DICTIONARY_BYTES_MAX as u64);
         let text = std::fs::read(&path).ok().filter(|_| is_fit);
         let Some(text) = text.and_then(|bytes| String::from_utf8(bytes).ok()) else { return false };
-        let dictionary = Arc::new(Dictionary::parse(&text, crate::state::clock_us()));
+        let dictionary = Arc::new(Dictionary::parse(&text, crate::clock::clock_us()));
         self.strength.update(|old| StrengthPolicy { dictionary: Arc::clone(&dictionary), ..old.clone() });
         true
     }

@@ -8,10 +8,10 @@
 //! A client's file is taken down whole before the statement takes locks: nobody waits for a slow client.
 
 use crate::command::{Done, Session};
-use crate::define::text_of;
 use crate::needs::Action;
 use crate::run::{Planned, check_schemas};
 use crate::sink::{gone, wire_column};
+use crate::statement::text_of;
 use crate::variables::{Globals, Val, VarId, id};
 use expr::LoadedFile;
 use plan::ColumnMeta;
@@ -273,12 +273,6 @@ impl Session {
         self.ok(out, &Outcome { affected_rows: rows, ..Outcome::default() })?;
         Ok(Done::Answered)
     }
-}
-
-/// Is it a query that writes a file?
-pub(crate) fn writes_file(parsed: &Parsed) -> bool {
-    let Statement::Query(query) = parsed.statement else { return false };
-    matches!(parsed[query].into.as_deref(), Some(Into::Outfile { .. } | Into::Dumpfile(_)))
 }
 
 /// Rows as lines of a file.

@@ -1,9 +1,9 @@
 //! FLUSH.
 
 use crate::command::Session;
-use crate::define::text_of;
 use crate::logs::Log;
 use crate::needs::Action;
+use crate::statement::text_of;
 use sql::ast::{Flush, FlushTables, FlushWhat, Parsed};
 use std::sync::atomic::Ordering;
 use types::Result;

@@ -1,8 +1,8 @@
 //! CREATE, ALTER and DROP SERVER.
 
 use crate::command::Session;
-use crate::define::text_of;
 use crate::needs::Action;
+use crate::statement::text_of;
 use catalog::servers::ForeignServer;
 use sql::ast::{Parsed, ServerOptions, ServerStatement, ServerVerb, Str};
 use types::codes::*;

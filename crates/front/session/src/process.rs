@@ -73,43 +73,43 @@ const NAMES: [&str; 14] = [
     "Clone",
 ];
 
-struct Lane {
+pub(crate) struct Lane {
     /// Connection id; 0: free. W: the session. R: the list, KILL.
-    id: AtomicU64,
+    pub(crate) id: AtomicU64,
     /// A [`Doing`]. W: the session. R: the list.
-    doing: AtomicU8,
+    pub(crate) doing: AtomicU8,
     /// A [`Stage`] of what it does. W: the session. R: the list.
-    stage: AtomicU8,
+    pub(crate) stage: AtomicU8,
     /// When the command began, microseconds since 1970. W: the session. R: the list.
-    since_us: AtomicU64,
+    pub(crate) since_us: AtomicU64,
     /// The prepared statement that runs, 0: none. W: the session. R: the list.
-    statement: AtomicU32,
+    pub(crate) statement: AtomicU32,
     /// When the statement has to end, 0: never. W: the session. R: the deadline thread.
-    deadline_ns: AtomicU64,
+    pub(crate) deadline_ns: AtomicU64,
     /// Taken by the session when a text changes, by others for the list and KILL.
-    details: Mutex<Details>,
+    pub(crate) details: Mutex<Details>,
 }
 
 #[derive(Default)]
-struct Details {
-    user: String,
-    host: String,
-    connection_type: Option<&'static str>,
+pub(crate) struct Details {
+    pub(crate) user: String,
+    pub(crate) host: String,
+    pub(crate) connection_type: Option<&'static str>,
     /// What `performance_schema.threads` calls it, if it is no client's.
-    thread: Option<&'static str>,
-    database: Option<String>,
-    info: Vec<u8>,
+    pub(crate) thread: Option<&'static str>,
+    pub(crate) database: Option<String>,
+    pub(crate) info: Vec<u8>,
     /// The session has SYSTEM_USER.
-    system_user: bool,
+    pub(crate) system_user: bool,
     /// The session has CONNECTION_ADMIN: it stays in offline mode.
-    connection_admin: bool,
+    pub(crate) connection_admin: bool,
     /// Texts of the prepared statements, so that an execution has only an id to publish.
-    statements: Vec<(u32, Arc<[u8]>)>,
-    kill: Option<(Arc<Interrupt>, HangUp)>,
+    pub(crate) statements: Vec<(u32, Arc<[u8]>)>,
+    pub(crate) kill: Option<(Arc<Interrupt>, HangUp)>,
 }
 
 /// All sessions' lanes.
-pub(crate) struct Processes(Lanes<Lane>);
+pub(crate) struct Processes(pub(crate) Lanes<Lane>);
 
 impl Processes {
     pub fn new() -> Processes {
@@ -125,7 +125,7 @@ impl Processes {
     }
 
     pub fn list(&self) -> Vec<Process> {
-        let now = crate::state::clock_us();
+        let now = crate::clock::clock_us();
         self.0.iter_claimed().filter_map(|(_, lane)| process(lane, None, now)).collect()
     }
 
@@ -141,7 +141,7 @@ impl Processes {
 
     /// Who has this slot of the engine, and what it runs, for reports of deadlocks.
     pub fn tell(&self, slot: u32) -> String {
-        let now = crate::state::clock_us();
+        let now = crate::clock::clock_us();
         let found = self.0.iter_claimed().find_map(|(_, lane)| process(lane, Some(slot), now));
         let Some(process) = found else { return String::new() };
         let Process { id, host, user, state, info, .. } = process;
@@ -243,187 +243,9 @@ impl Processes {
     }
 }
 
-/// A session's own lane.
-pub(crate) struct Entry {
-    server: Arc<crate::Server>,
-    lane: LaneId,
-}
-
-impl Entry {
-    /// `None`: more sessions than lanes.
-    pub fn open(
-        server: &Arc<crate::Server>,
-        id: u64,
-        host: String,
-        interrupt: Arc<Interrupt>,
-        hang_up: HangUp,
-    ) -> Option<Entry> {
-        let lane = server.processes.0.claim()?;
-        let entry = Entry { server: Arc::clone(server), lane };
-        *entry.lane().details.lock() = Details {
-            user: "unauthenticated user".to_string(),
-            host,
-            kill: Some((interrupt, hang_up)),
-            ..Details::default()
-        };
-        entry.doing(Doing::Connect, crate::state::clock_us());
-        // Release: pairs with Acquire in `Processes::list`; who sees the id sees the details.
-        entry.lane().id.store(id, Ordering::Release);
-        Some(entry)
-    }
-
-    pub fn id(&self) -> LaneId {
-        self.lane
-    }
-
-    /// The connection, for whoever asks whether the client is still there.
-    pub fn client(&self) -> HangUp {
-        let (_, client) = self.lane().details.lock().kill.clone().expect("the entry was opened with it");
-        client
-    }
-
-    /// What ends the connection, without a lock.
-    pub fn ending(&self) -> impl Fn() + Send + Sync + 'static {
-        let (interrupt, hang_up) = self.lane().details.lock().kill.clone().expect("the entry was opened with it");
-        // The client of a statement that runs is told before the connection closes.
-        move || {
-            interrupt.raise(2);
-            hang_up.end_reading();
-        }
-    }
-
-    /// What the statement does now.
-    #[inline]
-    pub fn stage(&self, stage: Stage) {
-        // Relaxed: single writer; readers want a recent figure.
-        self.lane().stage.store(stage as u8, Ordering::Relaxed);
-    }
-
-    fn lane(&self) -> &Lane {
-        self.server.processes.0.get(self.lane)
-    }
-
-    pub fn identify(&self, user: &str, connection_type: &'static str, database: Option<&str>) {
-        let mut details = self.lane().details.lock();
-        details.user = user.to_string();
-        details.connection_type = Some(connection_type);
-        details.database = database.map(str::to_string);
-    }
-
-    /// The session runs an event.
-    pub fn identify_event(&self, user: &str, host: &str, database: &str) {
-        let mut details = self.lane().details.lock();
-        (details.user, details.host) = (user.to_string(), host.to_string());
-        details.thread = Some("thread/sql/event_worker");
-        details.database = Some(database.to_string());
-    }
-
-    /// What the session's privileges let others do with it.
-    pub fn note_privileges(&self, system_user: bool, connection_admin: bool) {
-        let mut details = self.lane().details.lock();
-        (details.system_user, details.connection_admin) = (system_user, connection_admin);
-    }
-
-    pub fn use_database(&self, database: Option<&str>) {
-        self.lane().details.lock().database = database.map(str::to_string);
-    }
-
-    /// A command without a text begins.
-    #[inline]
-    pub fn doing(&self, doing: Doing, now_us: u64) {
-        self.begin_statement(doing, 0, now_us);
-    }
-
-    /// A statement that came as text begins.
-    #[inline]
-    pub fn begin(&self, doing: Doing, text: &[u8], now_us: u64) {
-        let mut details = self.lane().details.lock();
-        details.info.clear();
-        details.info.extend_from_slice(shown(text));
-        drop(details);
-        self.begin_statement(doing, 0, now_us);
-    }
-
-    /// Shows another text of the statement at hand: one that holds a password is nobody's to read.
-    #[cold]
-    pub fn show_as(&self, text: &str) {
-        let mut details = self.lane().details.lock();
-        details.info.clear();
-        details.info.extend_from_slice(text.as_bytes());
-    }
-
-    /// A prepared statement begins: its text is known by its id.
-    #[inline]
-    pub fn begin_statement(&self, doing: Doing, id: u32, now_us: u64) {
-        let lane = self.lane();
-        // Relaxed: single writer; readers want a recent figure.
-        lane.doing.store(doing as u8, Ordering::Relaxed);
-        lane.stage.store(Stage::Starting as u8, Ordering::Relaxed); // Relaxed: as above
-        lane.statement.store(id, Ordering::Relaxed);
-        lane.since_us.store(now_us, Ordering::Relaxed);
-    }
-
-    /// The command is answered. Its time goes on, as MySQL's does.
-    #[inline]
-    pub fn sleep(&self) {
-        // Relaxed: single writer; readers want a recent figure.
-        self.lane().doing.store(Doing::Sleep as u8, Ordering::Relaxed);
-    }
-
-    pub fn prepared(&self, id: u32, text: &Arc<[u8]>) {
-        self.lane().details.lock().statements.push((id, Arc::clone(text)));
-    }
-
-    pub fn closed(&self, id: u32) {
-        self.lane().details.lock().statements.retain(|(i, _)| *i != id);
-    }
-
-    pub fn all_closed(&self) {
-        self.lane().details.lock().statements = Vec::new();
-    }
-
-    /// `max_execution_time`: 0 takes the deadline away.
-    pub fn deadline(&self, at_ns: u64) {
-        let _details = self.lane().details.lock();
-        // Relaxed: read again under the lock.
-        self.lane().deadline_ns.store(at_ns, Ordering::Relaxed);
-    }
-
-    /// The text of the statement at hand, as far as the list of processes shows it.
-    pub fn text(&self) -> Vec<u8> {
-        let lane = self.lane();
-        let details = lane.details.lock();
-        // Relaxed: written by this thread.
-        match lane.statement.load(Ordering::Relaxed) {
-            0 => details.info.clone(),
-            id => {
-                details.statements.iter().find(|(i, _)| *i == id).map_or(Vec::new(), |(_, text)| shown(text).to_vec())
-            }
-        }
-    }
-
-    /// A long statement text is given back before the connection is parked.
-    pub fn shrink(&self) {
-        let mut details = self.lane().details.lock();
-        if details.info.capacity() > 4096 {
-            details.info = Vec::new();
-        }
-    }
-}
-
 /// As much of a text as the list shows.
-fn shown(text: &[u8]) -> &[u8] {
+pub(crate) fn shown(text: &[u8]) -> &[u8] {
     &text[..text.len().min(INFO_BYTES_MAX)]
-}
-
-impl Drop for Entry {
-    fn drop(&mut self) {
-        let lane = self.lane();
-        // Relaxed: the lane is released after it, with Release.
-        lane.id.store(0, Ordering::Relaxed);
-        *lane.details.lock() = Details::default();
-        self.server.processes.0.release(self.lane);
-    }
 }
 
 /// What a lane's session is doing; `None` if nobody has the lane, or not the session with this `slot` of the engine.

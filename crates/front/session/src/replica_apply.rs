@@ -8,15 +8,14 @@
 //! The session is one like others, of the system's user: it is in the process list and can be killed, and all that it changes goes into
 //! this server's own binary log as its changes (`log_replica_updates`), under the source's GTIDs.
 
-use crate::Server;
 use crate::binary_log::LoggedAs;
-use crate::charset;
 use crate::command::Session;
-use crate::panics;
 use crate::replica_filters::is_taken;
-use crate::run::{REPLANS_MAX, lexer_mode, parse_error};
+use crate::run::{REPLANS_MAX, lexer_mode};
 use crate::sink::MemorySink;
+use crate::statement::parse_error;
 use crate::variables::{Val, VarId, id};
+use crate::{Server, charset, panics};
 use accounts::AccountName;
 use binlog::decode::{Change, Fit, QueryEvent, RowsEvent, SourceColumn, SourceTable};
 use binlog::event::{NO_FOREIGN_KEY_CHECKS, NO_UNIQUE_CHECKS, XaId};
@@ -334,7 +333,7 @@ impl SessionApplier {
         }
         let room = plan::stack::stack_bytes(parsed.height());
         plan::stack::with_stack(room, || {
-            if !crate::run::is_planned(&parsed.statement) {
+            if !crate::statement::is_planned(&parsed.statement) {
                 return self.session.obey_event(Arc::new(parsed));
             }
             self.session.refresh_access()?;

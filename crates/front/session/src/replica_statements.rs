@@ -1,8 +1,8 @@
 //! CHANGE REPLICATION SOURCE and FILTER, START, STOP and RESET REPLICA, SHOW REPLICA STATUS.
 
 use crate::command::Session;
-use crate::define::text_of;
 use crate::needs::Action;
+use crate::statement::text_of;
 use crate::variables::{VarId, id};
 use expr::Env;
 use inspect::Rows;
@@ -192,7 +192,7 @@ impl Session {
     }
 
     fn change_filter(&mut self, parsed: &Parsed, rules: &[(Str, Vec<FilterItem>)], channel: Option<Str>) -> Result<()> {
-        let now_us = crate::state::clock_us();
+        let now_us = crate::clock::clock_us();
         let changed = |filters: &Filters| -> Result<Filters> {
             // What is counted begins anew.
             let mut filters = Filters { set_us: now_us, counts: Default::default(), ..filters.clone() };
@@ -218,7 +218,7 @@ impl Session {
     /// SHOW REPLICA STATUS. Error 3074.
     pub(crate) fn show_replica_status(&mut self, parsed: &Parsed, channel: Option<Str>, old: bool) -> Result<Rows> {
         let channels = self.meant(parsed, channel)?;
-        let executed = self.server.gtid_set(crate::gtid::GTID_EXECUTED).unwrap_or_default();
+        let executed = self.server.gtid_set(crate::gtids::GTID_EXECUTED).unwrap_or_default();
         let rows = channels.iter().map(|channel| status_row(&channel.status(), &executed)).collect();
         Ok(inspect::show::replica_status(rows, old))
     }

@@ -8,15 +8,11 @@ use binlog::LogKeys;
 use catalog::dictionary::{self, Entry, Kind};
 use catalog::error::from_engine;
 use engine::{Isolation, Transaction};
-use expr::{SourcePlace, SourceWait};
-use replica::Awaited;
 use replica::replay::Plan;
 use replica::{Apply, Channel, Done, Filters, Host, Position, SourceConfig, ThreadChoice, Until};
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
-use sync::{Mutex, Rank};
 use types::codes::*;
 use types::gtid::{GtidSet, Uuid};
 use types::{Result, SqlError, err};
@@ -43,88 +39,12 @@ const FILTERS_ENTRY: &str = "filters";
 /// Of files of a binary log, for as long as they are applied.
 const REPLAY_CHANNEL: &str = "clearway_restore";
 
-/// All channels, by name.
-pub(crate) struct Channels {
-    /// W: statements about channels. R: SHOW REPLICA STATUS and its like.
-    map: Mutex<BTreeMap<String, Arc<Channel>>>,
-    /// What a new channel begins with. W, R: the same.
-    filters: Mutex<Filters>,
-}
-
 /// The server as its channels see it. A channel does not keep it.
 struct Here(Weak<Server>);
 
 /// Error 1053: the server ends.
 fn ended() -> SqlError {
     err!(ER_SERVER_SHUTDOWN)
-}
-
-impl Channels {
-    pub fn new() -> Channels {
-        Channels {
-            map: Mutex::new(Rank::Session, BTreeMap::new()),
-            filters: Mutex::new(Rank::Session, Filters::default()),
-        }
-    }
-
-    pub fn all(&self) -> Vec<Arc<Channel>> {
-        self.map.lock().values().cloned().collect()
-    }
-
-    pub fn find(&self, name: &str) -> Option<Arc<Channel>> {
-        let map = self.map.lock();
-        // A data directory of an earlier version may have one that is named in capitals.
-        map.get(name).or_else(|| map.values().find(|channel| channel.name().to_lowercase() == name)).cloned()
-    }
-
-    /// The channel of that name, or the only one. Error 3079.
-    pub fn only(&self, name: Option<&str>) -> Result<Option<Arc<Channel>>> {
-        match name {
-            Some(name) => Ok(self.find(name)),
-            // The channel without a name is there always, so that with another one there are several.
-            None if self.map.lock().keys().any(|name| !name.is_empty()) => Err(err!(ER_REPLICA_MULTIPLE_CHANNELS_CMD)),
-            None => Ok(self.find("")),
-        }
-    }
-
-    /// FLUSH RELAY LOGS, of all channels or of one. Error 3074.
-    pub fn begin_relay_files(&self, name: Option<&str>) -> Result<()> {
-        match name {
-            None => self.all().iter().for_each(|channel| channel.begin_relay_file()),
-            Some(name) => match self.find(name) {
-                Some(channel) => channel.begin_relay_file(),
-                // The channel without a name is there always.
-                None if name.is_empty() => {}
-                None => return Err(err!(ER_REPLICA_CHANNEL_DOES_NOT_EXIST, name)),
-            },
-        }
-        Ok(())
-    }
-
-    /// SOURCE_POS_WAIT. Errors 1317, 3079.
-    pub fn wait_for(&self, place: &SourcePlace<'_>, time: Option<Duration>) -> Result<SourceWait> {
-        let name = place.channel.map(str::to_lowercase);
-        let Some(channel) = self.only(name.as_deref())? else { return Ok(SourceWait::NotRunning) };
-        let wait = channel.await_applied(place.file, place.offset, time, sync::blocking::is_interrupted);
-        Ok(match wait.ok_or_else(|| err!(ER_QUERY_INTERRUPTED))? {
-            Awaited::NotRunning => SourceWait::NotRunning,
-            Awaited::TimedOut => SourceWait::TimedOut,
-            Awaited::Reached(moves) => SourceWait::Reached(moves),
-        })
-    }
-
-    /// CHANGE REPLICATION FILTER without a channel: what a new one begins with.
-    pub fn filters(&self) -> Filters {
-        self.filters.lock().clone()
-    }
-
-    pub fn put(&self, channel: &Arc<Channel>) {
-        self.map.lock().insert(channel.name().to_string(), Arc::clone(channel));
-    }
-
-    pub fn remove(&self, name: &str) {
-        self.map.lock().remove(name);
-    }
 }
 
 impl Server {

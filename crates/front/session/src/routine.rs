@@ -1,8 +1,8 @@
 //! CREATE, ALTER and DROP PROCEDURE and FUNCTION.
 
 use crate::command::Session;
-use crate::define::text_of;
 use crate::needs::Action;
+use crate::statement::text_of;
 use crate::variables::{VarId, id};
 use accounts::Privileges;
 use catalog::RoutineKind;

@@ -7,22 +7,20 @@
 //! ```
 
 use crate::beside::RowLocks;
-use crate::charset;
 use crate::com::{COM, kind_of};
 use crate::command::{Done, Session};
 use crate::control::NO_SNAPSHOT;
-use crate::files::writes_file;
-use crate::hints;
 use crate::needs::Action;
 use crate::sink::{Head, WireSink};
+use crate::statement::{is_interpreted, is_planned, parse_error, writes_file};
 use crate::variables::{VarId, id};
+use crate::{charset, hints};
 use catalog::{Pin, Version, Waiting};
 use engine::Isolation;
 use expr::Stage;
 use observe::{Counter, CounterId};
-use plan::TableUse;
 use plan::hints::StatementHints;
-use plan::parameter;
+use plan::{TableUse, parameter};
 use protocol::{Capabilities, Output, RowFormat};
 use run::program::Form;
 use run::{Outcome, Prepared, RowSink, Uses};
@@ -143,10 +141,6 @@ fn is_bare(text: &[u8]) -> bool {
     text.iter().all(|b| b.is_ascii_whitespace() || *b == b';')
 }
 
-pub(crate) fn parse_error(e: sql::ParseError) -> SqlError {
-    expr::error::parse_error(&e)
-}
-
 pub(crate) use expr::lexer_mode;
 
 /// A statement that a client has sent.
@@ -154,21 +148,6 @@ fn count_question() {
     let lane = observe::lane();
     lane.increment(Counter::Questions);
     lane.increment(Counter::Queries);
-}
-
-/// Is this statement the executor's?
-pub(crate) fn is_planned(statement: &Statement) -> bool {
-    match statement {
-        Statement::Query(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => true,
-        Statement::Do(_) => true,
-        Statement::Explain(e) => !matches!(e.target, ExplainTarget::Connection(_)),
-        _ => false,
-    }
-}
-
-/// Is it the interpreter's of stored programs?
-pub(crate) fn is_interpreted(statement: &Statement) -> bool {
-    matches!(statement, Statement::Call { .. } | Statement::Signal(_) | Statement::GetDiagnostics(_))
 }
 
 fn stage_of(statement: &Statement) -> Stage {

@@ -1,27 +1,22 @@
 //! SET in all its forms.
 
-use crate::binary_log;
 use crate::binlog_statement::{PSEUDO_REPLICA, PSEUDO_SLAVE};
-use crate::buffer_pool;
-use crate::charset;
-use crate::clone_remote;
 use crate::command::{LOCK_WAIT, Session};
-use crate::encryption;
 use crate::evaluate::assignment_texts;
-use crate::extensions;
-use crate::gtid::{GTID_MODE, GTID_NEXT, GTID_PURGED};
-use crate::logs;
+use crate::gtids::{GTID_MODE, GTID_NEXT, GTID_PURGED};
 use crate::needs::Action;
-use crate::persist;
-use crate::replica_apply;
 use crate::roles::{MANDATORY_ROLES, role_list};
 use crate::run::lexer_mode;
 use crate::server::{EVENT_SCHEDULER, EVENTS_DISABLED, EVENTS_ON, POLICY};
-use crate::tls;
-use crate::tracking;
-use crate::variables::{self, Access, Globals, Origin, SetBy, VARIABLES, Val, VarId, id, isolation_of};
+use crate::variables::{
+    self, Access, Globals, Origin, SetBy, VARIABLES, Val, VarId, id, isolation_of, pair, variable_name,
+};
+use crate::{
+    binary_log, buffer_pool, charset, clone_remote, encryption, extensions, logs, persist, persisted, replica_apply,
+    tls, tracking,
+};
 use expr::Env;
-use sql::ast::{AccessMode, Expr, ExprId, IsolationLevel, Name, Parsed, SetItem, Str, VarScope};
+use sql::ast::{AccessMode, Expr, ExprId, IsolationLevel, Parsed, SetItem, Str, VarScope};
 use std::borrow::Cow;
 use std::time::Duration;
 use types::charset::Charset;
@@ -55,21 +50,6 @@ const RESULTSET_METADATA: VarId = id("resultset_metadata");
 pub(crate) const OF_NAMES: [VarId; 3] =
     [id("character_set_client"), id("character_set_connection"), id("character_set_results")];
 
-/// Character set variables and the collation variables that go with them.
-const PAIRS: [(VarId, VarId); 3] = [
-    (id("character_set_connection"), id("collation_connection")),
-    (id("character_set_database"), id("collation_database")),
-    (id("character_set_server"), id("collation_server")),
-];
-
-/// `base.name` or `name`.
-pub(crate) fn variable_name(parsed: &Parsed, base: Option<Name>, name: Name) -> Cow<'_, str> {
-    match base {
-        Some(base) => Cow::Owned(format!("{}.{}", parsed.name(base), parsed.name(name))),
-        None => Cow::Borrowed(parsed.name(name)),
-    }
-}
-
 /// The variable of a name that is set so, and whether it is the server's. Errors 1193, 1228, 1229, 1238.
 pub(crate) fn settable(globals: &Globals, name: &str, scope: VarScope) -> Result<(VarId, bool)> {
     let global = match scope {
@@ -79,7 +59,7 @@ pub(crate) fn settable(globals: &Globals, name: &str, scope: VarScope) -> Result
     let id = globals.lookup(name)?;
     let variable = &VARIABLES[id as usize];
     match scope {
-        VarScope::PersistOnly => persist::may_persist_only(variable)?,
+        VarScope::PersistOnly => persisted::may_persist_only(variable)?,
         _ => variable.may_set(global)?,
     }
     Ok((id, global))
@@ -475,25 +455,6 @@ impl Change {
         match self {
             Change::Persisted(id, value, _) => Some((*id, value.clone())),
             _ => None,
-        }
-    }
-}
-
-/// A character set brings its default collation, a collation its character set.
-pub(crate) fn pair(id: VarId, value: &Val, set: &mut dyn FnMut(VarId, Val)) {
-    if let Some(other) = variables::other_name(id) {
-        set(other, value.clone());
-    }
-    for (charset, collation) in PAIRS {
-        if id == charset
-            && let Some(found) = Charset::by_name(value.text())
-        {
-            set(collation, Val::Str(Cow::Borrowed(CollationId::default_of(found).info().name)));
-        }
-        if id == collation
-            && let Some(found) = CollationId::by_name(value.text())
-        {
-            set(charset, Val::Str(Cow::Borrowed(found.charset().name())));
         }
     }
 }

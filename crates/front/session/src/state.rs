@@ -1,21 +1,22 @@
 //! What the executor sees of a session: variables, the clock, warnings ([`run::Env`]).
 
-use crate::Server;
 use crate::binary_log::Reads;
+use crate::clock::clock_us;
 use crate::define::FOREIGN_KEY_CHECKS;
 use crate::former::SetWithin;
-use crate::gtid::{self, GTID_NEXT, GTID_OWNED, SessionGtid, TRACK_GTIDS};
+use crate::gtid::{self, SessionGtid};
+use crate::gtids::{GTID_NEXT, GTID_OWNED, TRACK_GTIDS};
 use crate::locks::UserLocks;
 use crate::receipt::TRACK_RECEIPT;
 use crate::time_zone::TimeZone;
 use crate::variables::{Globals, Scope, SessionVariables, VARIABLES, Val, VarId, id};
+use crate::{Server, gtids};
 use catalog::VirtualContext;
 use engine::Transaction;
 use expr::{LoadedFile, SourcePlace, SourceWait, Stage};
 use run::Env;
 use run::context::{Around, Conditions, Figures};
 use run::program::Condition;
-use rustix::time::{ClockId, clock_gettime};
 use sql::ast::Parsed;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -346,15 +347,6 @@ fn printed(server: &Server, vars: &SessionVariables, id: VarId) -> String {
     }
 }
 
-/// Microseconds since 1970.
-#[inline]
-pub(crate) fn clock_us() -> u64 {
-    // Straight from the kernel's page: a difference of two SystemTimes takes twice as long.
-    let now = clock_gettime(ClockId::Realtime);
-    let nanoseconds = u64::try_from(now.tv_nsec).unwrap_or_default();
-    u64::try_from(now.tv_sec).unwrap_or_default() * 1_000_000 + nanoseconds / 1000
-}
-
 fn bytes_of(value: &Value<'_>) -> usize {
     match value {
         Value::Bytes(b) => b.len() + 64,
@@ -474,8 +466,8 @@ impl expr::Env for State {
     }
 
     fn may_wait_for_gtids(&self) -> Result<()> {
-        match self.server.globals.load().uint(gtid::GTID_MODE) {
-            gtid::MODE_OFF => Err(err!(ER_GTID_MODE_OFF, "WAIT_FOR_EXECUTED_GTID_SET")),
+        match self.server.globals.load().uint(gtids::GTID_MODE) {
+            gtids::MODE_OFF => Err(err!(ER_GTID_MODE_OFF, "WAIT_FOR_EXECUTED_GTID_SET")),
             _ => Ok(()),
         }
     }

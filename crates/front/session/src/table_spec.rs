@@ -2,9 +2,9 @@
 
 use crate::command::Session;
 use crate::create_select::join_columns;
-use crate::define::{text_of, unsupported};
 use crate::evaluate::literal;
 use crate::expression::{Place, canonical, columns_of, is_boolean};
+use crate::statement::{text_of, unsupported};
 use crate::table_options::{Optioned, check_engine};
 use crate::variables::{VarId, id};
 use catalog::define::check_name;

@@ -1,36 +1,27 @@
 //! TLS and compression as the server's variables have it: what is read at start and by ALTER INSTANCE RELOAD TLS, and what SHOW STATUS
 //! says.
 
-use crate::command::Session;
-use crate::needs::Action;
-use crate::server::Server;
-use crate::variables::{Globals, VARIABLES, Val, VarId, id};
-use expr::Env;
+use crate::variables::{Globals, Val, VarId, id};
 use protocol::tls::cipher::{self, Family};
 use protocol::tls::generate::{CA_FILE, CERT_FILE, KEY_FILE, is_complete};
 use protocol::tls::{Acceptor, TlsOptions};
 use protocol::{Algorithm, Allowed, TlsInfo};
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
-use types::codes::*;
-use types::{Result, err};
 
-const CA: VarId = id("ssl_ca");
-const CERT: VarId = id("ssl_cert");
-const KEY: VarId = id("ssl_key");
-const CAPATH: VarId = id("ssl_capath");
-const CRLPATH: VarId = id("ssl_crlpath");
-const CRL: VarId = id("ssl_crl");
-const CIPHER: VarId = id("ssl_cipher");
-const CIPHERSUITES: VarId = id("tls_ciphersuites");
-const VERSION: VarId = id("tls_version");
+pub(crate) const CA: VarId = id("ssl_ca");
+pub(crate) const CERT: VarId = id("ssl_cert");
+pub(crate) const KEY: VarId = id("ssl_key");
+
+pub(crate) const CRL: VarId = id("ssl_crl");
+pub(crate) const CAPATH: VarId = id("ssl_capath");
+pub(crate) const CRLPATH: VarId = id("ssl_crlpath");
+pub(crate) const CIPHER: VarId = id("ssl_cipher");
+pub(crate) const CIPHERSUITES: VarId = id("tls_ciphersuites");
+pub(crate) const VERSION: VarId = id("tls_version");
 const CACHE_MODE: VarId = id("ssl_session_cache_mode");
 const COMPRESSION: VarId = id("protocol_compression_algorithms");
-const CACHE_TIMEOUT: VarId = id("ssl_session_cache_timeout");
-
-/// The one channel: there is no port for administrators.
-const MAIN_CHANNEL: &str = "mysql_main";
+pub(crate) const CACHE_TIMEOUT: VarId = id("ssl_session_cache_timeout");
 
 /// What new connections are offered. `None`: no TLS.
 #[derive(Debug, Default)]
@@ -81,29 +72,6 @@ pub fn is_possible(id: VarId, value: &Val) -> bool {
     }
 }
 
-impl Session {
-    /// ALTER INSTANCE RELOAD TLS: for connections to come. Errors 1149, 3888; without rollback 3888 is a warning, and TLS is over.
-    pub(crate) fn reload_tls(&mut self, channel: Option<&str>, rolls_back: bool) -> Result<()> {
-        self.need(Action::ReloadTls)?;
-        if channel.is_some_and(|name| name != MAIN_CHANNEL) {
-            return Err(err!(ER_SYNTAX_ERROR));
-        }
-        self.commit_all()?;
-        let options = options(&self.server.globals.load(), &self.server.datadir);
-        let tls = match Acceptor::new(&options) {
-            Ok(acceptor) => Tls(Some(acceptor)),
-            Err(text) if rolls_back => return Err(err!(ER_DA_SSL_LIBRARY_ERROR, text)),
-            Err(text) => {
-                let error = err!(ER_DA_SSL_LIBRARY_ERROR, text);
-                self.state.warn("Warning", error.code, error.message);
-                Tls(None)
-            }
-        };
-        self.server.tls.store(Arc::new(tls));
-        Ok(())
-    }
-}
-
 /// What connections may be compressed with.
 pub(crate) fn compression(globals: &Globals) -> Allowed {
     // The variable takes nothing else.
@@ -120,71 +88,4 @@ pub(crate) fn own_status(session: Option<Algorithm>, tls: Option<&TlsInfo>) -> V
         ("Tls_library_version".to_string(), protocol::tls::LIBRARY.to_string()),
         ("Tls_sni_server_name".to_string(), tls.map_or_else(String::new, |tls| tls.server_name.clone())),
     ]
-}
-
-impl Server {
-    /// The rows `Ssl_...` of SHOW STATUS, for a session with this TLS.
-    pub(crate) fn tls_status(&self, session: Option<&TlsInfo>) -> Vec<(String, String)> {
-        let tls = self.tls.load();
-        let acceptor = tls.0.as_ref();
-        let (accepts, finished) = acceptor.map_or((0, 0), Acceptor::accepts);
-        let (figures, size) = acceptor.and_then(Acceptor::cache).unwrap_or_default();
-        let verify = match acceptor.is_some_and(Acceptor::asks_for_certificates) {
-            // SSL_VERIFY_PEER and SSL_VERIFY_CLIENT_ONCE.
-            true => 5,
-            false => 0,
-        };
-        let of_session = |n: u64| if session.is_some() { n } else { 0 };
-        let numbers = [
-            ("accept_renegotiates", 0),
-            ("accepts", accepts),
-            ("callback_cache_hits", 0),
-            ("client_connects", 0),
-            ("connect_renegotiates", 0),
-            // No limit.
-            ("ctx_verify_depth", if acceptor.is_some() { u64::MAX } else { 0 }),
-            ("ctx_verify_mode", verify),
-            ("default_timeout", of_session(7200)),
-            ("finished_accepts", finished),
-            ("finished_connects", 0),
-            ("session_cache_hits", figures.hits),
-            ("session_cache_misses", figures.misses),
-            ("session_cache_overflows", figures.overflows),
-            ("session_cache_size", size as u64),
-            ("session_cache_timeout", self.globals.load().uint(CACHE_TIMEOUT)),
-            ("session_cache_timeouts", figures.timeouts),
-            ("sessions_reused", session.is_some_and(|s| s.is_resumed).into()),
-            ("used_session_cache_entries", figures.used),
-            ("verify_depth", of_session(u64::MAX)),
-            ("verify_mode", of_session(verify)),
-        ];
-        let (not_before, not_after) = acceptor.map_or(("", ""), Acceptor::validity);
-        let ciphers = session.and(acceptor).map_or(String::new(), |a| a.ciphers().join(":"));
-        let cache_mode = match acceptor {
-            None => "NONE",
-            Some(acceptor) if acceptor.cache().is_some() => "SERVER",
-            Some(_) => "OFF",
-        };
-        let texts = [
-            ("cipher", session.map_or("", |s| s.cipher)),
-            ("cipher_list", &ciphers),
-            ("server_not_after", not_after),
-            ("server_not_before", not_before),
-            ("session_cache_mode", cache_mode),
-            ("version", session.map_or("", |s| s.version)),
-        ];
-        let globals = self.globals.load();
-        let current = [CA, CAPATH, CERT, CIPHER, CIPHERSUITES, CRL, CRLPATH, KEY, VERSION].map(|id| {
-            let name = VARIABLES[id as usize].name;
-            let short = name.trim_start_matches("ssl_").trim_start_matches("tls_");
-            let text = if acceptor.is_some() { globals.text(id) } else { "" };
-            (format!("Current_tls_{short}"), text.to_string())
-        });
-        let numbers = numbers.iter().map(|(name, n)| (format!("Ssl_{name}"), n.to_string()));
-        current
-            .into_iter()
-            .chain(numbers)
-            .chain(texts.iter().map(|(name, text)| (format!("Ssl_{name}"), text.to_string())))
-            .collect()
-    }
 }

@@ -2,9 +2,9 @@
 
 use crate::command::Session;
 use crate::create_select::{made_default, made_type};
-use crate::define::unsupported;
 use crate::needs::Action;
-use crate::run::{lexer_mode, parse_error};
+use crate::run::lexer_mode;
+use crate::statement::{parse_error, unsupported};
 use crate::variables::{VarId, id};
 use accounts::AccountName;
 use catalog::schema::eq_name;

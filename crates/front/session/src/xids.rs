@@ -5,15 +5,11 @@
 //!   flags                 1: it is in the binary log, and so will be what becomes of it
 //! ```
 
-use crate::Server;
 use binlog::event::XaId;
-use catalog::{MetadataPins, Waiting};
-use engine::{Prepared, Transaction};
+use catalog::MetadataPins;
+use engine::Prepared;
 use std::collections::BTreeMap;
-use std::time::Duration;
 use sync::{Mutex, Rank};
-use types::codes::*;
-use types::{Result, SqlError, err};
 
 /// A prepared transaction.
 pub(crate) struct Detached {
@@ -115,39 +111,12 @@ pub(crate) fn label(id: &XaId, logged: bool) -> Vec<u8> {
     label
 }
 
-fn of_label(label: &[u8]) -> Option<(XaId, bool)> {
+pub(crate) fn of_label(label: &[u8]) -> Option<(XaId, bool)> {
     let (flags, rest) = label.split_first()?;
     let (format, rest) = rest.split_first_chunk()?;
     let (len, rest) = rest.split_first()?;
     let (gtrid, bqual) = rest.split_at_checked(usize::from(*len))?;
     Some((XaId { format: u32::from_le_bytes(*format), gtrid: gtrid.into(), bqual: bqual.into() }, flags & 1 != 0))
-}
-
-impl Server {
-    /// At start: transactions that were prepared when the server ended get the metadata locks of what they have changed, before anybody
-    /// is let in. Errors 1105 for a label that is none, and those of reading undo.
-    pub(crate) fn load_prepared(&self) -> Result<()> {
-        let found = self.engine.take_prepared();
-        if !found.is_empty() {
-            crate::panics::tell(&format!("Found {} prepared XA transactions", found.len()));
-        }
-        for (label, prepared) in found {
-            let damaged = || SqlError::new(ER_UNKNOWN_ERROR, "the identifier of a prepared transaction is damaged");
-            let (id, logged) = of_label(&label).ok_or_else(damaged)?;
-            let trees = self.engine.trees_changed_by(&prepared).map_err(catalog::error::engine)?;
-            let mut pins = MetadataPins::claim_alone(self.catalog.locks()).ok_or_else(|| err!(ER_CON_COUNT_ERROR))?;
-            let version = self.catalog.current();
-            let tables = version.schemas.values().flat_map(|s| s.tables.values());
-            let changed = tables.filter(|t| t.indexes.iter().any(|index| trees.contains(&index.tree.id)));
-            let names: Vec<_> = changed.map(|t| catalog::mdl::Pin::new(&t.schema, &t.name, true)).collect();
-            let mut tx = Transaction::new(&self.engine).map_err(catalog::error::engine)?;
-            // Nobody else is there: nobody is waited for.
-            let (timeout, writes) = (Duration::from_secs(1), false);
-            while !pins.pin(&names, writes, Waiting { timeout, tx: &mut tx })? {}
-            self.xids.put(Detached { id, changes: Some(prepared), pins, logged }, false);
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]

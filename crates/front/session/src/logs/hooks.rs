@@ -174,7 +174,7 @@ impl Session {
         }
         let globals = self.server.globals.load();
         let command = Command {
-            at_us: crate::state::clock_us(),
+            at_us: crate::clock::clock_us(),
             is_system: globals.uint(TIMESTAMPS) == 1,
             connection: self.state.id,
             server_id: globals.uint(SERVER_ID),
@@ -232,7 +232,7 @@ impl Session {
         if !logs.wants(Log::Slow) || self.log.text.is_empty() || !is_wanted {
             return;
         }
-        let ended_us = crate::state::clock_us();
+        let ended_us = crate::clock::clock_us();
         let is_system = globals.uint(TIMESTAMPS) == 1;
         let mut slow = Slow {
             ended_us,

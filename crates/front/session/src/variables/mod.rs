@@ -21,10 +21,14 @@ pub use hot::{Hot, isolation_of};
 pub use table::{CONNECTIONS_MAX, VARIABLES};
 pub use value::{Val, Wrong, parse_bytes};
 
+use crate::variables::{self};
+use sql::ast::{Name, Parsed};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use types::charset::Charset;
 use types::codes::*;
+use types::collation::CollationId;
 use types::{DataType, Result, SqlError, TypeKind, Value, const_eq, err};
 
 /// Variables of replicas with the names that they had before.
@@ -481,6 +485,40 @@ impl Variable {
                 let (_, data_type) = text(Cow::Borrowed(""));
                 (Value::Null, data_type)
             }
+        }
+    }
+}
+
+/// `base.name` or `name`.
+pub(crate) fn variable_name(parsed: &Parsed, base: Option<Name>, name: Name) -> Cow<'_, str> {
+    match base {
+        Some(base) => Cow::Owned(format!("{}.{}", parsed.name(base), parsed.name(name))),
+        None => Cow::Borrowed(parsed.name(name)),
+    }
+}
+
+/// Character set variables and the collation variables that go with them.
+const PAIRS: [(VarId, VarId); 3] = [
+    (id("character_set_connection"), id("collation_connection")),
+    (id("character_set_database"), id("collation_database")),
+    (id("character_set_server"), id("collation_server")),
+];
+
+/// A character set brings its default collation, a collation its character set.
+pub(crate) fn pair(id: VarId, value: &Val, set: &mut dyn FnMut(VarId, Val)) {
+    if let Some(other) = variables::other_name(id) {
+        set(other, value.clone());
+    }
+    for (charset, collation) in PAIRS {
+        if id == charset
+            && let Some(found) = Charset::by_name(value.text())
+        {
+            set(collation, Val::Str(Cow::Borrowed(CollationId::default_of(found).info().name)));
+        }
+        if id == collation
+            && let Some(found) = CollationId::by_name(value.text())
+        {
+            set(charset, Val::Str(Cow::Borrowed(found.charset().name())));
         }
     }
 }

@@ -1,0 +1,187 @@
+//! A session in the list of processes.
+
+use crate::process::{Details, Doing, Lane, shown};
+use engine::Interrupt;
+use expr::Stage;
+use protocol::HangUp;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use sync::LaneId;
+
+/// A session's own lane.
+pub(crate) struct Entry {
+    pub server: Arc<crate::Server>,
+    pub lane: LaneId,
+}
+
+impl Entry {
+    /// `None`: more sessions than lanes.
+    pub fn open(
+        server: &Arc<crate::Server>,
+        id: u64,
+        host: String,
+        interrupt: Arc<Interrupt>,
+        hang_up: HangUp,
+    ) -> Option<Entry> {
+        let lane = server.processes.0.claim()?;
+        let entry = Entry { server: Arc::clone(server), lane };
+        *entry.lane().details.lock() = Details {
+            user: "unauthenticated user".to_string(),
+            host,
+            kill: Some((interrupt, hang_up)),
+            ..Details::default()
+        };
+        entry.doing(Doing::Connect, crate::clock::clock_us());
+        // Release: pairs with Acquire in `Processes::list`; who sees the id sees the details.
+        entry.lane().id.store(id, Ordering::Release);
+        Some(entry)
+    }
+
+    pub fn id(&self) -> LaneId {
+        self.lane
+    }
+
+    /// The connection, for whoever asks whether the client is still there.
+    pub fn client(&self) -> HangUp {
+        let (_, client) = self.lane().details.lock().kill.clone().expect("the entry was opened with it");
+        client
+    }
+
+    /// What ends the connection, without a lock.
+    pub fn ending(&self) -> impl Fn() + Send + Sync + 'static {
+        let (interrupt, hang_up) = self.lane().details.lock().kill.clone().expect("the entry was opened with it");
+        // The client of a statement that runs is told before the connection closes.
+        move || {
+            interrupt.raise(2);
+            hang_up.end_reading();
+        }
+    }
+
+    /// What the statement does now.
+    #[inline]
+    pub fn stage(&self, stage: Stage) {
+        // Relaxed: single writer; readers want a recent figure.
+        self.lane().stage.store(stage as u8, Ordering::Relaxed);
+    }
+
+    pub fn lane(&self) -> &Lane {
+        self.server.processes.0.get(self.lane)
+    }
+
+    pub fn identify(&self, user: &str, connection_type: &'static str, database: Option<&str>) {
+        let mut details = self.lane().details.lock();
+        details.user = user.to_string();
+        details.connection_type = Some(connection_type);
+        details.database = database.map(str::to_string);
+    }
+
+    /// The session runs an event.
+    pub fn identify_event(&self, user: &str, host: &str, database: &str) {
+        let mut details = self.lane().details.lock();
+        (details.user, details.host) = (user.to_string(), host.to_string());
+        details.thread = Some("thread/sql/event_worker");
+        details.database = Some(database.to_string());
+    }
+
+    /// What the session's privileges let others do with it.
+    pub fn note_privileges(&self, system_user: bool, connection_admin: bool) {
+        let mut details = self.lane().details.lock();
+        (details.system_user, details.connection_admin) = (system_user, connection_admin);
+    }
+
+    pub fn use_database(&self, database: Option<&str>) {
+        self.lane().details.lock().database = database.map(str::to_string);
+    }
+
+    /// A command without a text begins.
+    #[inline]
+    pub fn doing(&self, doing: Doing, now_us: u64) {
+        self.begin_statement(doing, 0, now_us);
+    }
+
+    /// A statement that came as text begins.
+    #[inline]
+    pub fn begin(&self, doing: Doing, text: &[u8], now_us: u64) {
+        let mut details = self.lane().details.lock();
+        details.info.clear();
+        details.info.extend_from_slice(shown(text));
+        drop(details);
+        self.begin_statement(doing, 0, now_us);
+    }
+
+    /// Shows another text of the statement at hand: one that holds a password is nobody's to read.
+    #[cold]
+    pub fn show_as(&self, text: &str) {
+        let mut details = self.lane().details.lock();
+        details.info.clear();
+        details.info.extend_from_slice(text.as_bytes());
+    }
+
+    /// A prepared statement begins: its text is known by its id.
+    #[inline]
+    pub fn begin_statement(&self, doing: Doing, id: u32, now_us: u64) {
+        let lane = self.lane();
+        // Relaxed: single writer; readers want a recent figure.
+        lane.doing.store(doing as u8, Ordering::Relaxed);
+        lane.stage.store(Stage::Starting as u8, Ordering::Relaxed); // Relaxed: as above
+        lane.statement.store(id, Ordering::Relaxed);
+        lane.since_us.store(now_us, Ordering::Relaxed);
+    }
+
+    /// The command is answered. Its time goes on, as MySQL's does.
+    #[inline]
+    pub fn sleep(&self) {
+        // Relaxed: single writer; readers want a recent figure.
+        self.lane().doing.store(Doing::Sleep as u8, Ordering::Relaxed);
+    }
+
+    pub fn prepared(&self, id: u32, text: &Arc<[u8]>) {
+        self.lane().details.lock().statements.push((id, Arc::clone(text)));
+    }
+
+    pub fn closed(&self, id: u32) {
+        self.lane().details.lock().statements.retain(|(i, _)| *i != id);
+    }
+
+    pub fn all_closed(&self) {
+        self.lane().details.lock().statements = Vec::new();
+    }
+
+    /// `max_execution_time`: 0 takes the deadline away.
+    pub fn deadline(&self, at_ns: u64) {
+        let _details = self.lane().details.lock();
+        // Relaxed: read again under the lock.
+        self.lane().deadline_ns.store(at_ns, Ordering::Relaxed);
+    }
+
+    /// The text of the statement at hand, as far as the list of processes shows it.
+    pub fn text(&self) -> Vec<u8> {
+        let lane = self.lane();
+        let details = lane.details.lock();
+        // Relaxed: written by this thread.
+        match lane.statement.load(Ordering::Relaxed) {
+            0 => details.info.clone(),
+            id => {
+                details.statements.iter().find(|(i, _)| *i == id).map_or(Vec::new(), |(_, text)| shown(text).to_vec())
+            }
+        }
+    }
+
+    /// A long statement text is given back before the connection is parked.
+    pub fn shrink(&self) {
+        let mut details = self.lane().details.lock();
+        if details.info.capacity() > 4096 {
+            details.info = Vec::new();
+        }
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        let lane = self.lane();
+        // Relaxed: the lane is released after it, with Release.
+        lane.id.store(0, Ordering::Relaxed);
+        *lane.details.lock() = Details::default();
+        self.server.processes.0.release(self.lane);
+    }
+}
