@@ -1,9 +1,9 @@
 //! Statements about what this server has none of: key caches, tablespaces. Each answers
 //! as a MySQL server does that has none of that name either.
 
-use crate::command::Session;
 use crate::files::files_are_off;
 use crate::needs::Action;
+use crate::session::Session;
 use crate::statement::text_of;
 use expr::Env;
 use sql::ast::{Absent, Parsed};

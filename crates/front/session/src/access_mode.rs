@@ -1,6 +1,6 @@
 //! READ ONLY transactions: what they refuse, and when.
 
-use crate::command::Session;
+use crate::session::Session;
 use sql::ast::{ExplainTarget, ObjectName, Parsed, Statement, TableRef};
 use types::codes::*;
 use types::{Result, SqlError, err};

@@ -1,6 +1,6 @@
 //! What CREATE USER, ALTER USER and SET PASSWORD say of one account: its password and its options.
 
-use crate::command::Session;
+use crate::session::Session;
 use accounts::{AccountName, Lifetime, LockTime, Plugin, Privileges, Requirement, password};
 use expr::Env;
 use sql::ast::{AccountOptions, Auth, AuthSecret, Limited, Parsed, PasswordExpire, Require, Str, UserSpec};

@@ -1,13 +1,12 @@
 //! ALTER TABLE from the tree to a plan: see [`crate::alter`].
 
 use crate::alter::{AlterPlan, ENCRYPTED, RETYPED, Why, Work};
-use crate::command::Session;
-use crate::define::FOREIGN_KEY_CHECKS;
 use crate::needs::Action;
+use crate::session::Session;
 use crate::state::State;
 use crate::statement::unsupported;
 use crate::table_options::{Optioned, check_engine};
-use crate::variables::{VarId, id};
+use crate::variables::{FOREIGN_KEY_CHECKS, VarId, id};
 use catalog::histogram::Domain;
 use catalog::schema::eq_name;
 use catalog::{Column, ColumnDefault, Ddl, StorageEngine, Table};

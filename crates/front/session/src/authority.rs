@@ -3,8 +3,8 @@
 //! SYSTEM_USER (manual, 8.2.11): an account that has it is changed, granted as a role or killed only by a session that has it too.
 //! An account has it by a grant of its own; a session also by a role that is active.
 
-use crate::command::Session;
 use crate::needs::{Action, check, may};
+use crate::session::Session;
 use accounts::{Access, Account, AccountName, Directory, Privileges};
 use sql::ast::{AccountOptions, Auth, AuthSecret, UserSpec};
 use types::codes::*;
@@ -208,6 +208,28 @@ impl Session {
             Some(_) => Ok(()),
             None => self.need(Action::LeaveOrphans),
         }
+    }
+}
+
+impl Session {
+    /// What the action needs of the whole server. Errors 1142, 1227.
+    pub(crate) fn need(&self, action: Action) -> Result<()> {
+        check(self.access(), action, None)
+    }
+
+    /// What the action needs on a schema. Errors 1044, 1227.
+    pub(crate) fn need_in(&self, action: Action, schema: &str) -> Result<()> {
+        check(self.access(), action, Some((schema, "")))
+    }
+
+    /// What the action needs on a table. Errors 1044, 1142, 1227.
+    pub(crate) fn need_on(&self, action: Action, schema: &str, table: &str) -> Result<()> {
+        check(self.access(), action, Some((schema, table)))
+    }
+
+    /// As [`Session::need_on`], unless the table is the session's own.
+    pub(crate) fn need_on_shared(&self, action: Action, schema: &str, table: &str) -> Result<()> {
+        if self.is_temporary(schema, table) { Ok(()) } else { self.need_on(action, schema, table) }
     }
 }
 

@@ -13,66 +13,16 @@
 //! waits for a row. The locks of rows are metadata locks, in whose deadlock search the session's own row locks take part.
 
 use crate::binary_log::LoggedAs;
-use crate::command::Session;
-use crate::run::Planned;
-use catalog::mdl::{Duration, Mode, Name};
+use crate::session::Session;
+use crate::session::plans::{Planned, RowLocks, tables};
+use catalog::mdl::{Duration, Name};
 use catalog::{Version, Waiting};
 use engine::{Begin, Isolation, Transaction};
-use expr::Env;
-use expr::Stage;
-use plan::TableUse;
+use expr::{Env, Stage};
 use run::{Outcome, Prepared, RowSink, Uses};
 use std::sync::Arc;
 use types::codes::*;
 use types::{Result, Value, err};
-
-/// What a statement locks beside its tables.
-pub(crate) struct RowLocks {
-    /// In one order for all sessions.
-    locks: Vec<(Arc<Name>, Mode)>,
-    /// It writes such tables, and reads some: what others have committed there has to be visible, not only be on its way.
-    rests_on_others: bool,
-    /// It writes such tables.
-    writes: bool,
-    /// And others.
-    mixes: bool,
-}
-
-impl RowLocks {
-    /// `None`: all of its tables are transactional, or it has none.
-    pub fn of(prepared: &Prepared, version: &Version) -> Option<Box<RowLocks>> {
-        if matches!(prepared.uses(), Uses::Nothing | Uses::Transaction) {
-            return None;
-        }
-        let mode = |t: &TableUse| match t.is_written() {
-            true => Some(Mode::Exclusive),
-            false => t.lock.then_some(Mode::SharedReadOnly),
-        };
-        let used = tables(prepared, version);
-        let reads = used.iter().any(|(t, _)| t.read);
-        let locks: Vec<_> = used.into_iter().filter_map(|(t, name)| Some((name, mode(t)?))).collect();
-        let rests_on_others = reads && !locks.is_empty();
-        let writes = locks.iter().any(|(_, mode)| *mode == Mode::Exclusive);
-        let is_transactional = |t: &TableUse| {
-            let table = version.table(&t.schema, &t.table);
-            t.is_written() && table.is_some_and(|t| t.is_base() && !t.temporary && t.engine.is_transactional())
-        };
-        let mixes = writes && prepared.tables().iter().any(is_transactional);
-        Some(Box::new(RowLocks { locks, rests_on_others, writes, mixes }))
-    }
-}
-
-/// The tables of a statement that are not transactional and that others know, with the names of their rows, in the order of those.
-fn tables<'p>(prepared: &'p Prepared, version: &Version) -> Vec<(&'p TableUse, Arc<Name>)> {
-    let is_one = |t: &&TableUse| {
-        let table = version.table(&t.schema, &t.table);
-        table.is_some_and(|t| t.is_base() && !t.temporary && !t.engine.is_transactional())
-    };
-    let name = |t: &TableUse| Arc::new(Name::Rows(t.schema.as_str().into(), t.table.as_str().into()));
-    let mut used: Vec<_> = prepared.tables().iter().filter(is_one).map(|t| (t, name(t))).collect();
-    used.sort_by(|a, b| a.1.cmp(&b.1));
-    used
-}
 
 /// The rows that data definition reads in its own transaction, which locks them one by one: writers are to wait for all of them, or
 /// it could wait for them and they for it.

@@ -1,8 +1,8 @@
 //! Statements about the files of the binary log: SHOW BINARY LOGS, SHOW BINLOG EVENTS, SHOW BINARY LOG STATUS, FLUSH, PURGE, RESET.
 
 use crate::binary_log::{ENCRYPTION, binlog_error};
-use crate::command::Session;
 use crate::needs::Action;
+use crate::session::Session;
 use binlog::compress::{Expander, Payload};
 use binlog::decode::QueryEvent;
 use binlog::event::{self, GtidEvent, HEADER_BYTES, Header, Kind};

@@ -7,9 +7,10 @@
 //! Rows are written as a replica writes them ([`Targets`]): by key, without a plan. In this server's binary log they are rows of this
 //! session.
 
-use crate::command::Session;
+use crate::applied::Targets;
 use crate::needs::Action;
-use crate::replica_apply::Targets;
+use crate::session::Session;
+use crate::session::binlog_events::BinlogEvents;
 use crate::variables::{VarId, id};
 use binlog::decode::{Change, FLAG_IGNORABLE, RowsEvent, SourceTable, body_of};
 use binlog::event::{self, CHECKSUM_BYTES, Checksum, HEADER_BYTES, Header, Kind};
@@ -23,13 +24,6 @@ pub(crate) const PSEUDO_REPLICA: VarId = id("pseudo_replica_mode");
 pub(crate) const PSEUDO_SLAVE: VarId = id("pseudo_slave_mode");
 const FOREIGN_KEY_CHECKS: VarId = id("foreign_key_checks");
 const UNIQUE_CHECKS: VarId = id("unique_checks");
-
-/// What the BINLOG statements of a session have said so far.
-pub(crate) struct BinlogEvents {
-    checksum: Checksum,
-    tables: HashMap<u64, SourceTable>,
-    targets: Targets,
-}
 
 /// Error 1610.
 fn damaged(what: &str) -> SqlError {

@@ -1,6 +1,6 @@
 //! The variables that the buffer pool obeys: those that bound each other, its size, and the list of its pages.
 
-use crate::command::Session;
+use crate::session::Session;
 use crate::variables::{Globals, VARIABLES, Val, VarId, find, id};
 use engine::{Engine, PoolSettings, ResizeRefused, ResizeStage, WarmFailure, WarmStage};
 use expr::Env;

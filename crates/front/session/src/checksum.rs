@@ -1,8 +1,8 @@
 //! CHECKSUM TABLE: MySQL's numbers, see [`ddl::checksum`]. Tables that are computed when they are read, `performance_schema`'s
 //! for one, have numbers too, but their own.
 
-use crate::command::{Done, Session};
 use crate::needs::Action;
+use crate::session::{Done, Session};
 use catalog::{StorageEngine, Table};
 use ddl::checksum::Record;
 use expr::Env;

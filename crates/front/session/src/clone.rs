@@ -16,8 +16,8 @@
 
 use crate::binary_log::ENOSPC;
 use crate::clock::clock_us;
-use crate::command::{Done, Session};
 use crate::needs::Action;
+use crate::session::{Done, Session};
 use crate::sink::gone;
 use crate::statement::text_of;
 use crate::variables::{VarId, id};

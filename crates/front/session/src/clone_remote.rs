@@ -7,8 +7,8 @@
 
 use crate::binary_log::LOG_BIN;
 use crate::clone::{BANDWIDTH_MAX, DATADIR, SERVER_UUID, clone_error, make_directories};
-use crate::command::Session;
 use crate::needs::Action;
+use crate::session::Session;
 use crate::statement::text_of;
 use crate::variables::{Globals, Val, VarId, id};
 use backup::{CLONE_FOLDER, Frame, MANIFEST_FILE, Manifest, Request};

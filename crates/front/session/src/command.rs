@@ -1,42 +1,33 @@
 //! One session: its state, and the dispatch of commands.
 
 use crate::authority::SYSTEM_USER;
-use crate::binlog_statement::BinlogEvents;
-use crate::control::TransactionState;
-use crate::dumps::DumpRequest;
-use crate::evaluate::Bound;
-use crate::files::Upload;
-use crate::locks::LockedTable;
 use crate::login::ChangeUser;
 use crate::needs::Action;
 use crate::panics::{self, Panicked};
-use crate::prepared::Statements;
 use crate::process::Doing;
 use crate::process_entry::Entry;
-use crate::program::Programs;
-use crate::run::{PlanCache, lexer_mode};
+use crate::run::lexer_mode;
+use crate::session::bound::Bound;
+use crate::session::plans::PlanCache;
+use crate::session::programs::Programs;
+use crate::session::statements::Statements;
+use crate::session::temporary::Temporary;
+use crate::session::tracking::{Changes, Tracking};
+use crate::session::transaction::TransactionState;
+use crate::session::{Done, Session};
 use crate::sink::gone;
 use crate::state::State;
-use crate::temporary::Temporary;
-use crate::tracking::{Changes, Tracking};
-use crate::variables::{VarId, id};
-use crate::xa::XaTransaction;
-use crate::{Server, hints, memory};
-use accounts::{Access, Connected};
-use catalog::{MetadataPins, Version};
+use crate::variables::{LOCK_WAIT, VarId, id};
+use crate::{Server, memory};
 use engine::Transaction;
 use expr::Env;
 use observe::{Counter, SessionCounters};
 use protocol::command::{malformed_packet, unknown_command};
-use protocol::handshake::{self, Scramble};
-use protocol::{
-    Algorithm, AnswerStart, ClosedBy, Command, Connection, HangUp, Next, OkReply, Output, Peer, ServerStatus, TlsInfo,
-};
+use protocol::handshake;
+use protocol::{AnswerStart, ClosedBy, Command, Connection, HangUp, Next, OkReply, Output, Peer, ServerStatus};
 use run::Outcome;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-use sync::Cached;
-use sync::memory::Account;
+use std::time::Duration;
 use types::codes::*;
 use types::sql_mode::SqlMode;
 use types::{Result, SqlError, err};
@@ -48,7 +39,6 @@ const NET_WRITE_TIMEOUT: VarId = id("net_write_timeout");
 const DIGEST_BYTES_MAX: usize = 1024;
 const DATABASE_CHARSET: VarId = id("character_set_database");
 const DATABASE_COLLATION: VarId = id("collation_database");
-pub(crate) const LOCK_WAIT: VarId = id("innodb_lock_wait_timeout");
 
 /// The `Com_*` counter of a command that brings no statement.
 fn kind_of_command(command: &Command<'_>) -> Option<&'static str> {
@@ -84,89 +74,6 @@ fn name_of_command<'c>(command: &Command<'c>) -> (&'static str, &'c [u8]) {
         Command::RegisterReplica(_) => ("Register Replica", b""),
         _ => ("", b""),
     }
-}
-
-/// What one answered statement leaves for the command loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Done {
-    Answered,
-    /// COMMIT RELEASE, SHUTDOWN: the connection ends after the answer.
-    Close,
-    /// LOAD DATA LOCAL: the client sends its file now.
-    Upload,
-    /// COM_BINLOG_DUMP: the replica may answer events.
-    Dump,
-}
-
-pub struct Session {
-    pub(crate) server: Arc<Server>,
-    pub(crate) peer: Peer,
-    pub(crate) scramble: Scramble,
-    pub(crate) tls: Option<Arc<TlsInfo>>,
-    pub(crate) compression: Option<Algorithm>,
-    /// `None` until the login.
-    pub(crate) access: Option<Access>,
-    /// Rights of the definers of views in use.
-    pub(crate) definers: Vec<Access>,
-    /// What a statement that calls routines lends them, between such statements.
-    pub(crate) lent_rights: Option<Box<dyn run::program::Rights>>,
-    pub(crate) password_expired: bool,
-    /// The XA transaction in progress.
-    pub(crate) xa: Option<XaTransaction>,
-    /// Of an account with limits.
-    pub(crate) connected: Option<Connected>,
-    /// One of the two: statements are looked at before they run.
-    pub(crate) restricted: bool,
-    /// Accounts and passwords that the statement at hand has thought up: user, host, password.
-    pub(crate) generated: Vec<[String; 3]>,
-    /// What BINLOG statements have said.
-    pub(crate) binlog_events: Option<Box<BinlogEvents>>,
-    pub(crate) interactive: bool,
-    /// CLIENT_OPTIONAL_RESULTSET_METADATA
-    pub(crate) can_leave_out_metadata: bool,
-    /// CLIENT_FOUND_ROWS: UPDATE answers with matched rows.
-    pub(crate) found_rows: bool,
-    pub(crate) state: State,
-    pub(crate) catalog: Cached<Version>,
-    pub(crate) tx: Transaction,
-    /// For tables that are not transactional, once a statement had one; active while a statement runs alone.
-    pub(crate) beside: Option<Box<Transaction>>,
-    pub(crate) transaction: TransactionState,
-    pub(crate) pins: MetadataPins,
-    pub(crate) temporary: Temporary,
-    pub(crate) upload: Option<Upload>,
-    pub(crate) dump: Option<Box<DumpRequest>>,
-    /// LOCK TABLES is in force.
-    pub(crate) locked: Option<Vec<LockedTable>>,
-    pub(crate) entry: Entry,
-    pub(crate) memory: Arc<Account>,
-    pub(crate) statements: Statements,
-    /// What HANDLER ... OPEN has opened.
-    pub(crate) handlers: Vec<run::handler::Handler>,
-    pub(crate) bound: Bound,
-    pub(crate) plans: PlanCache,
-    pub(crate) programs: Programs,
-    pub(crate) counters: SessionCounters,
-    /// What changes, for clients that asked.
-    pub(crate) tracking: Tracking,
-    /// More statements of a multi-statement follow.
-    pub(crate) more: bool,
-    /// The answer is one OK packet and the last of its command: it can be made before what it rests on is durable.
-    pub(crate) settles_later: bool,
-    /// The query in progress has a deadline, by `max_execution_time`.
-    pub(crate) has_deadline: bool,
-    /// `binlog_group_commit_sync_delay`: until when the commit at hand waits for others.
-    pub(crate) gathers_until: Option<Instant>,
-    /// The answer is made, and rests on commits that are not durable yet: [`Session::settle`].
-    pub(crate) unsettled: bool,
-    /// Where that answer begins.
-    pub(crate) answer_at: AnswerStart,
-    /// How result sets of statements outside the executor go out.
-    pub(crate) format: protocol::RowFormat,
-    /// For the slow log and the general log.
-    pub(crate) log: crate::logs::Progress,
-    /// What the hints of the statements at hand have changed, the innermost last.
-    pub(crate) hinted: Vec<hints::Before>,
 }
 
 impl Session {
@@ -242,10 +149,6 @@ impl Session {
     pub(crate) fn pause(&mut self) {
         self.counters.detach();
         self.entry.shrink();
-    }
-
-    pub(crate) fn access(&self) -> &Access {
-        self.access.as_ref().expect("statements come after the login")
     }
 
     /// Reads the connection's settings off the variables.

@@ -1,12 +1,12 @@
 //! Transactions: begin, commit, rollback, savepoints, and what SET TRANSACTION and autocommit say.
 
 use crate::binary_log::LoggedAs;
-use crate::command::Session;
 use crate::gtids::Next as NextGtid;
+use crate::session::Session;
 use crate::variables::{VarId, id};
 use binlog::event::XaId;
 use catalog::Waiting;
-use engine::{Begin, Isolation, Savepoint};
+use engine::{Begin, Isolation};
 use expr::{Env, Stage};
 use observe::Counter;
 use protocol::{Next, Output};
@@ -22,32 +22,6 @@ const SAVEPOINTS_MAX: usize = 10_000;
 
 /// The dictionary of a snapshot that is not taken yet, or taken anew by each statement.
 pub(crate) const NO_SNAPSHOT: u64 = u64::MAX;
-
-/// The transaction in progress, as SQL sees it.
-#[derive(Default)]
-pub(crate) struct TransactionState {
-    /// BEGIN was said: autocommit is off until the end.
-    pub explicit: bool,
-    pub read_only: bool,
-    /// It has changed tables that are not transactional.
-    pub kept: bool,
-    /// A statement in autocommit did, and failed: for whoever notes the error.
-    pub tells_kept: bool,
-    /// Each with the number of engines that had a part in the transaction then.
-    pub savepoints: Vec<(String, Savepoint, u64)>,
-    /// The statement at hand may change rows.
-    pub writes: bool,
-    /// One has changed rows of tables that are not the session's own: `read_only` is about those.
-    pub changes_shared: bool,
-    /// SET TRANSACTION: for the next transaction alone.
-    pub next_isolation: Option<Isolation>,
-    pub next_read_only: Option<bool>,
-    /// [`catalog::Version::number`] when its snapshot was taken, [`NO_SNAPSHOT`] before: with that it reads no table that was made or
-    /// rebuilt since.
-    pub snapshot_at: u64,
-    /// A variable that the connection itself obeys was set in this command.
-    pub settings_changed: bool,
-}
 
 impl Session {
     /// See [`protocol::Service::is_midway`].

@@ -6,8 +6,9 @@
 //! ```
 
 use crate::beside::rows_read;
-use crate::command::Session;
-use crate::run::{REPLANS_MAX, pins_of};
+use crate::run::REPLANS_MAX;
+use crate::session::Session;
+use crate::session::plans::pins_of;
 use crate::sink::MemorySink;
 use catalog::schema::eq_name;
 use catalog::{Column, ColumnDefault, Table, TableSpec, Version};

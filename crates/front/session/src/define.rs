@@ -4,14 +4,14 @@
 use crate::alter_actions::maintains_partitions;
 use crate::binary_log::{LoggedAs, Reads};
 use crate::com::kind_of;
-use crate::command::{Done, Session};
 use crate::create_select::CreateSelect;
 use crate::gtid::ends_number;
 use crate::needs::Action;
 use crate::run::REPLANS_MAX;
+use crate::session::{Done, Session};
 use crate::state::State;
 use crate::statement::unsupported;
-use crate::variables::{VarId, id};
+use crate::variables::{FOREIGN_KEY_CHECKS, VarId, id};
 use accounts::Privileges;
 use catalog::schema::eq_name;
 use catalog::{Ddl, Index, KeyKind, Pin, Table, TableName, TableSpec, Version};
@@ -30,7 +30,6 @@ use types::{Result, Value, err};
 const COLLATION_SERVER: VarId = id("collation_server");
 const REQUIRE_PRIMARY_KEY: VarId = id("sql_require_primary_key");
 const RESTRICT_FK: VarId = id("restrict_fk_on_non_standard_key");
-pub(crate) const FOREIGN_KEY_CHECKS: VarId = id("foreign_key_checks");
 
 /// Of an account statement in the list of processes.
 const SHOWN_BYTES_MAX: usize = 1024;

@@ -10,10 +10,10 @@
 
 use crate::Server;
 use crate::binary_log::binlog_error;
-use crate::command::{Done, Session};
 use crate::dumps::{Dumping, Identity, Replica};
 use crate::gtids::{GTID_MODE, MODE_OFF, MODE_ON};
 use crate::needs::Action;
+use crate::session::{Done, Session};
 use crate::sink::gone;
 use crate::variables::Extension;
 use binlog::event::{

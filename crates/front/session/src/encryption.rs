@@ -1,8 +1,8 @@
 //! Encryption at rest: which tables and schemas are encrypted, who may say so, and the keyring.
 
 use crate::binary_log;
-use crate::command::Session;
 use crate::needs::{Action, may};
+use crate::session::Session;
 use crate::statement::text_of;
 use crate::table_options::Optioned;
 use crate::variables::{Globals, Val, VarId, id};

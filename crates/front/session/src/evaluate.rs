@@ -3,8 +3,9 @@
 //! Literals are read off the tree. Any other expression is cut out of the text and run as `SELECT expr`, so that SET
 //! knows everything that a query knows, subqueries too.
 
-use crate::command::Session;
 use crate::run::lexer_mode;
+use crate::session::Session;
+use crate::session::bound::BYTES_MAX;
 use crate::sink::MemorySink;
 use crate::statement::{is_planned, parse_error};
 use expr::Env;
@@ -16,25 +17,6 @@ use std::borrow::Cow;
 use types::codes::*;
 use types::collation::CollationId;
 use types::{DataType, Decimal, Result, TypeKind, Value, err};
-
-/// Bytes that the rows of such an expression may take.
-const BYTES_MAX: usize = 64 << 20;
-
-/// The parameters of a statement that runs and is not the executor's. Its values are evaluated in the order of the text.
-#[derive(Default)]
-pub(crate) struct Bound {
-    pub values: Vec<Value<'static>>,
-    /// How many of them the values evaluated so far have read.
-    pub read: usize,
-}
-
-impl Bound {
-    /// The next `n` of them.
-    fn take(&mut self, n: usize) -> Vec<Value<'static>> {
-        self.read += n;
-        self.values[self.read - n..self.read].to_vec()
-    }
-}
 
 /// A literal's value, if the expression is one.
 pub(crate) fn literal(parsed: &Parsed, id: ExprId) -> Option<(Value<'static>, DataType)> {

@@ -1,8 +1,8 @@
 //! EXPLAIN FOR CONNECTION: the plan of what another session runs, made anew from its text in this session, whose variables count.
 
-use crate::command::{Done, Session};
 use crate::needs::Action;
 use crate::run::lexer_mode;
+use crate::session::{Done, Session};
 use crate::statement::{is_planned, parse_error};
 use protocol::{Output, RowFormat};
 use run::Outcome;

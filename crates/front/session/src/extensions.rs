@@ -2,11 +2,11 @@
 //! now and at each start.
 
 use crate::Server;
-use crate::command::Session;
 use crate::connection_control::Delays;
 use crate::evaluate::assignment_texts;
 use crate::needs::Action;
 use crate::run::lexer_mode;
+use crate::session::Session;
 use crate::state::State;
 use crate::statement::text_of;
 use crate::variables::{Extension, Globals, VARIABLES, Val, VarId, find, id, variable_name};

@@ -7,9 +7,10 @@
 //!
 //! A client's file is taken down whole before the statement takes locks: nobody waits for a slow client.
 
-use crate::command::{Done, Session};
 use crate::needs::Action;
-use crate::run::{Planned, check_schemas};
+use crate::session::plans::{Planned, check_schemas};
+use crate::session::upload::Upload;
+use crate::session::{Done, Session};
 use crate::sink::{gone, wire_column};
 use crate::statement::text_of;
 use crate::variables::{Globals, Val, VarId, id};
@@ -32,13 +33,6 @@ const SECURE_FILE_PRIV: VarId = id("secure_file_priv");
 const DATADIR: VarId = id("datadir");
 const TMPDIR: VarId = id("tmpdir");
 const NET_READ_TIMEOUT: VarId = id("net_read_timeout");
-
-/// A LOAD DATA LOCAL whose file the client was asked for.
-pub(crate) struct Upload {
-    planned: Box<Planned>,
-    /// Statements behind it in the same text.
-    pub rest: Vec<u8>,
-}
 
 /// What the client has sent, in a file without a name.
 struct Spool {

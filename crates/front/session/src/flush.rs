@@ -1,8 +1,8 @@
 //! FLUSH.
 
-use crate::command::Session;
 use crate::logs::Log;
 use crate::needs::Action;
+use crate::session::Session;
 use crate::statement::text_of;
 use sql::ast::{Flush, FlushTables, FlushWhat, Parsed};
 use std::sync::atomic::Ordering;

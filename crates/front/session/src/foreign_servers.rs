@@ -1,7 +1,7 @@
 //! CREATE, ALTER and DROP SERVER.
 
-use crate::command::Session;
 use crate::needs::Action;
+use crate::session::Session;
 use crate::statement::text_of;
 use catalog::servers::ForeignServer;
 use sql::ast::{Parsed, ServerOptions, ServerStatement, ServerVerb, Str};

@@ -12,73 +12,30 @@
 //! In `Over` nothing that needs a number runs until `gtid_next` is set anew (error 1837). A number has one owner at a time; who wants one
 //! that is owned waits for its owner's end.
 
-use crate::Server;
 use crate::binary_log::binlog_error;
-use crate::command::Session;
 use crate::gtids::{
     ENFORCE_GTIDS, ENFORCE_OFF, ENFORCE_ON, GTID_MODE, GTID_NEXT, GTID_PURGED, MODE_ON, NO_COMMIT_TIME, NO_VERSION,
-    Next, OUTSIDE_TRANSACTIONS, TRACK_ALL, TRACK_GTIDS, TRACK_OFF, Waits, names_tag, numbers,
+    Next, OUTSIDE_TRANSACTIONS, TRACK_ALL, TRACK_GTIDS, TRACK_OFF, TRACK_RECEIPT, Waits, names_tag, numbers,
 };
 use crate::needs::Action;
-use crate::receipt::{self, TRACK_RECEIPT};
+use crate::receipt;
+use crate::session::Session;
+use crate::session_gtid::Counted;
 use crate::state::State;
 use crate::variables::{Val, VarId, id};
 use crate::xa::DETACH;
+use binlog::Tracked;
 use binlog::payload::Numbering;
-use binlog::{Tracked, Tracker};
 use engine::Lsn;
 use expr::Env;
 use sql::ast::Statement;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 use sync::blocking::{ASK_AGAIN, is_interrupted};
 use types::codes::*;
-use types::gtid::{Gtid, GtidSet, Tag};
+use types::gtid::{GtidSet, Tag};
 use types::{Result, SqlError, err};
 const ORIGINAL_COMMIT: VarId = id("original_commit_timestamp");
 const ORIGINAL_VERSION: VarId = id("original_server_version");
-
-/// What a session has to do with GTIDs.
-#[derive(Default)]
-pub(crate) struct SessionGtid {
-    pub next: Next,
-    /// While a change of `gtid_mode` has to wait for this session.
-    counted: Option<Counted>,
-    /// The commit that is on its way has this number.
-    committing: Option<Gtid>,
-    /// There when `session_track_gtids` is not OFF.
-    tracker: Option<Tracker>,
-    /// Where the commits of this statement end in the log, for who tracks.
-    committed: Vec<Lsn>,
-}
-
-impl SessionGtid {
-    fn holds(&self, waits: Waits) -> bool {
-        self.counted.as_ref().is_some_and(|counted| counted.1 == waits)
-    }
-
-    /// Does the client want to hear the numbers of its commits?
-    #[inline]
-    pub fn tracks(&self) -> bool {
-        self.tracker.is_some()
-    }
-}
-
-/// A session that `gtid_mode` waits for, for as long as this lives.
-struct Counted(Arc<Server>, Waits);
-
-impl Counted {
-    fn new(server: &Arc<Server>, waits: Waits) -> Counted {
-        *server.gtids.numbers.lock().waiting(waits) += 1;
-        Counted(Arc::clone(server), waits)
-    }
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        *self.0.gtids.numbers.lock().waiting(self.1) -= 1;
-    }
-}
 
 /// Is it a statement that a session may run whatever `gtid_next` says? Those of the executor are looked at when they are planned.
 fn needs_no_number(statement: &Statement) -> bool {

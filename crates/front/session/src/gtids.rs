@@ -11,29 +11,20 @@ use types::gtid::{Gtid, GtidSet, Tag};
 use types::{Result, SqlError, err};
 
 pub(crate) const GTID_NEXT: VarId = id("gtid_next");
-
 pub(crate) const GTID_EXECUTED: VarId = id("gtid_executed");
-
 pub(crate) const GTID_PURGED: VarId = id("gtid_purged");
-
 pub(crate) const GTID_OWNED: VarId = id("gtid_owned");
-
 pub(crate) const GTID_MODE: VarId = id("gtid_mode");
-
 pub(crate) const ENFORCE_GTIDS: VarId = id("enforce_gtid_consistency");
-
 pub(crate) const TRACK_GTIDS: VarId = id("session_track_gtids");
 
 /// `gtid_mode` by its place among its words.
 pub(crate) const MODE_OFF: u64 = 0;
-
 pub(crate) const MODE_ON_PERMISSIVE: u64 = 2;
-
 pub(crate) const MODE_ON: u64 = 3;
 
 /// `enforce_gtid_consistency` likewise.
 pub(crate) const ENFORCE_OFF: u64 = 0;
-
 pub(crate) const ENFORCE_ON: u64 = 1;
 
 /// Others that say how a transaction is logged: none changes in its middle.
@@ -47,12 +38,10 @@ pub(crate) const OUTSIDE_TRANSACTIONS: [VarId; 5] = [
 
 /// `session_track_gtids` likewise.
 pub(crate) const TRACK_OFF: u64 = 0;
-
 pub(crate) const TRACK_ALL: u64 = 2;
 
 /// `original_commit_timestamp` and `original_server_version` that say nothing.
 pub(crate) const NO_COMMIT_TIME: u64 = 36_028_797_018_963_968;
-
 pub(crate) const NO_VERSION: u64 = 999_999;
 
 /// A session's `gtid_next`.
@@ -314,3 +303,5 @@ pub(crate) fn executed_rows(binlog: &Binlog) -> Vec<inspect::ExecutedGtids> {
     };
     now.executed.iter().map(row).collect()
 }
+
+pub(crate) const TRACK_RECEIPT: VarId = id("clearway_track_receipt");

@@ -1,9 +1,9 @@
 //! HANDLER: tables opened by name, read row by row, closed. They are the session's alone and hold no lock between statements:
 //! what others do to a table meanwhile makes the next READ start anew, what the session itself does closes it.
 
-use crate::command::{Done, Session};
 use crate::needs::Action;
 use crate::run::REPLANS_MAX;
+use crate::session::{Done, Session};
 use crate::sink::WireSink;
 use accounts::Privileges;
 use catalog::schema::eq_name;

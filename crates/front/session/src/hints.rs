@@ -1,9 +1,9 @@
 //! Hints that hold for one statement: SET_VAR and MAX_EXECUTION_TIME are session variables while it is planned and runs.
 
-use crate::command::Session;
-use crate::run::Planned;
-use crate::set::{MAX_JOIN_SIZE, join_bound};
-use crate::variables::{Access, SessionVariables, VARIABLES, Val, VarId, find, id, parse_bytes};
+use crate::session::Session;
+use crate::session::hinted::Before;
+use crate::session::plans::Planned;
+use crate::variables::{Access, VARIABLES, Val, VarId, find, id, parse_bytes};
 use plan::hints::StatementHints;
 use run::Prepared;
 use sql::ast::Parsed;
@@ -68,13 +68,6 @@ const HINTABLE: &[&str] = &[
     "use_secondary_engine",
     "windowing_use_high_precision",
 ];
-
-/// What a statement's hints have changed in the session.
-pub(crate) struct Before {
-    vars: SessionVariables,
-    timestamp: Option<f64>,
-    insert_id: u64,
-}
 
 impl Session {
     /// The statement's hints come into force; `warns`: with what there is to say of them.
@@ -186,4 +179,13 @@ impl Session {
 pub(crate) fn of(parsed: &Parsed) -> Option<Box<StatementHints>> {
     let hints = plan::hints::of_statement(parsed)?;
     (hints != StatementHints::default()).then(|| Box::new(hints))
+}
+
+pub(crate) const MAX_JOIN_SIZE: VarId = id("max_join_size");
+const BIG_SELECTS: VarId = id("sql_big_selects");
+
+/// What `max_join_size` sets: it is obeyed until `sql_big_selects` is set again.
+pub(crate) fn join_bound(value: Val) -> [(VarId, Val); 2] {
+    let unbounded = Val::Bool(value.uint() == u64::MAX);
+    [(MAX_JOIN_SIZE, value), (BIG_SELECTS, unbounded)]
 }

@@ -1,8 +1,8 @@
 //! ANALYZE TABLE ... UPDATE HISTOGRAM and DROP HISTOGRAM. What is wrong with a table or a column is a line of the result, as in
 //! MySQL; the other columns get their histograms.
 
-use crate::command::{Done, Session};
 use crate::needs::Action;
+use crate::session::{Done, Session};
 use crate::variables::{VarId, id};
 use catalog::histogram::{BUCKETS_DEFAULT, BUCKETS_MAX, Domain};
 use catalog::schema::eq_name;

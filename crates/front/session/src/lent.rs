@@ -1,8 +1,8 @@
 //! What a session lends to the stored functions and triggers of the statement that it runs: dictionary, rights, settings.
 
 use crate::Server;
-use crate::command::Session;
 use crate::rights::{Rights, is_named, may_execute};
+use crate::session::Session;
 use crate::state::State;
 use crate::variables::{VarId, id};
 use crate::viewer::viewer_of;

@@ -1,11 +1,12 @@
 //! Locks that statements ask for by name: LOCK TABLES, FLUSH TABLES WITH READ LOCK, LOCK INSTANCE FOR BACKUP, GET_LOCK.
 
-use crate::command::Session;
 use crate::needs::Action;
-use crate::run::Planned;
+use crate::session::Session;
+use crate::session::plans::Planned;
+use crate::session::transaction::LockedTable;
+use crate::user_locks::RETRIES_MAX;
 use catalog::mdl::{Duration, Mode, Name};
 use catalog::{Changes, MetadataPins, RoutineKind, StorageEngine, Version, Waiting};
-use engine::Transaction;
 use expr::Env;
 use observe::Counter;
 use plan::TableUse;
@@ -13,19 +14,6 @@ use sql::ast::{FlushTables, LockTable, ObjectName, Parsed, Statement, TableLockM
 use std::sync::Arc;
 use types::codes::*;
 use types::{Result, SqlError, err};
-
-/// How often LOCK TABLES starts over because data definition came between, before error 1615.
-const RETRIES_MAX: usize = 16;
-
-/// One name of LOCK TABLES, or a table that is locked for it: of a view, or at the other end of a foreign key.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct LockedTable {
-    schema: String,
-    table: String,
-    /// What statements have to call it.
-    alias: String,
-    write: bool,
-}
 
 impl Session {
     fn waiting(&mut self) -> (&mut MetadataPins, Waiting<'_>) {
@@ -426,63 +414,5 @@ impl Session {
             }
         }
         Ok(())
-    }
-}
-
-/// GET_LOCK and its family. The locks are of a lane of their own, claimed at the first use.
-#[derive(Default)]
-pub(crate) struct UserLocks {
-    pins: Option<MetadataPins>,
-    /// How often each was taken, by name.
-    counts: Vec<(Arc<Name>, u64)>,
-}
-
-impl UserLocks {
-    /// 1: taken, 0: not within `timeout`. Errors 1040, 1317, 3024, 3058.
-    pub fn get(
-        &mut self,
-        server: &crate::Server,
-        connection: u64,
-        name: &str,
-        timeout: std::time::Duration,
-        tx: &mut Transaction,
-    ) -> Result<bool> {
-        if self.pins.is_none() {
-            self.pins = Some(server.catalog.claim_pins(tx, connection).ok_or_else(|| err!(ER_CON_COUNT_ERROR))?);
-        }
-        let pins = self.pins.as_mut().expect("just claimed");
-        let name = Arc::new(Name::User(name.into()));
-        if let Some((_, count)) = self.counts.iter_mut().find(|(n, _)| *n == name) {
-            *count += 1;
-            return Ok(true);
-        }
-        match pins.lock(&name, Mode::Exclusive, Duration::Explicit, &mut Waiting { timeout, tx }) {
-            Ok(_) => {
-                self.counts.push((name, 1));
-                Ok(true)
-            }
-            Err(e) if e.code == ER_LOCK_WAIT_TIMEOUT => Ok(false),
-            Err(e) => Err(e),
-        }
-    }
-
-    /// Gives one hold back. `None`: not held here.
-    pub fn release(&mut self, name: &str) -> Option<()> {
-        let name = Name::User(name.into());
-        let at = self.counts.iter().position(|(n, _)| **n == name)?;
-        self.counts[at].1 -= 1;
-        if self.counts[at].1 == 0 {
-            self.counts.swap_remove(at);
-            self.pins.as_mut()?.release_where(|t| *t.name == name);
-        }
-        Some(())
-    }
-
-    /// Gives all holds back; how many there were.
-    pub fn release_all(&mut self) -> u64 {
-        if let Some(pins) = &mut self.pins {
-            pins.release_where(|_| true);
-        }
-        self.counts.drain(..).map(|(_, count)| count).sum()
     }
 }

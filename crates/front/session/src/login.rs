@@ -1,15 +1,13 @@
 //! Handshake and authentication: a connection becomes a session of an account.
 
-use crate::charset;
-use crate::command::Session;
 use crate::hosts::HostError;
 use crate::needs::{Action, check, may};
 use crate::server::USER_CONNECTIONS;
-use crate::tls;
+use crate::session::Session;
 use crate::variables::{Val, VarId, id};
+use crate::{charset, tls};
 use accounts::{Channel, Client, Identity, LoginCheck};
-use expr::Env;
-use expr::Stage;
+use expr::{Env, Stage};
 use protocol::auth::{self, Authenticator, FastAuth, Fault, LoginError, Plugin};
 use protocol::handshake::{Scramble, new_scramble};
 use protocol::{Capabilities, Connection, Greeting, Next, Offer, Peer};
@@ -30,7 +28,6 @@ const MAX_CONNECT_ERRORS: VarId = id("max_connect_errors");
 const PROXY_USER: VarId = id("proxy_user");
 const EXTERNAL_USER: VarId = id("external_user");
 const REQUIRE_SECURE: VarId = id("require_secure_transport");
-
 const USER_CHARS_MAX: usize = 32;
 
 struct Check<'a>(LoginCheck<'a>);

@@ -5,8 +5,8 @@
 
 use crate::alter::Work;
 use crate::alter_actions::maintains_partitions;
-use crate::command::{Done, Session};
 use crate::needs::Action;
+use crate::session::{Done, Session};
 use catalog::{Pin, StorageEngine, Table, Waiting};
 use inspect::Rows;
 use protocol::Output;

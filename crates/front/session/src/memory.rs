@@ -9,8 +9,8 @@
 //!
 //! What is there is `clearway_memory_size` without the buffer pool. At the server's bound the connection that has most ends.
 
-use crate::command::Session;
 use crate::process_entry::Entry;
+use crate::session::Session;
 use crate::variables::{Globals, Val, VarId, id};
 use std::sync::Arc;
 use sync::memory::{Account, Limits};

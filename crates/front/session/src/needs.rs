@@ -4,7 +4,6 @@
 //! tell, because it hangs from the account that a statement is about, is in [`crate::authority`]. Sections are those of
 //! MySQL's 8.4 manual.
 
-use crate::command::Session;
 use accounts::{Access, Privileges};
 use types::codes::*;
 use types::{Result, err};
@@ -368,28 +367,6 @@ fn check_row(access: &Access, need: &Need, on: Option<(&str, &str)>) -> Result<(
         Known(privileges) if access.schema(schema).has(privileges) || access.has_grant_on(schema, table) => Ok(()),
         Known(privileges) => Err(access.denied_table(privileges, table)),
         SystemTable(table, privileges) => access.check_table(privileges, "mysql", table),
-    }
-}
-
-impl Session {
-    /// What the action needs of the whole server. Errors 1142, 1227.
-    pub(crate) fn need(&self, action: Action) -> Result<()> {
-        check(self.access(), action, None)
-    }
-
-    /// What the action needs on a schema. Errors 1044, 1227.
-    pub(crate) fn need_in(&self, action: Action, schema: &str) -> Result<()> {
-        check(self.access(), action, Some((schema, "")))
-    }
-
-    /// What the action needs on a table. Errors 1044, 1142, 1227.
-    pub(crate) fn need_on(&self, action: Action, schema: &str, table: &str) -> Result<()> {
-        check(self.access(), action, Some((schema, table)))
-    }
-
-    /// As [`Session::need_on`], unless the table is the session's own.
-    pub(crate) fn need_on_shared(&self, action: Action, schema: &str, table: &str) -> Result<()> {
-        if self.is_temporary(schema, table) { Ok(()) } else { self.need_on(action, schema, table) }
     }
 }
 

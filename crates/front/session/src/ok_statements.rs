@@ -1,8 +1,8 @@
 //! Statements that are answered with OK: transactions, the session, data definition, accounts, the server.
 
-use crate::command::{Done, Session};
 use crate::define::{behind_last_word, statement_words};
 use crate::needs::Action;
+use crate::session::{Done, Session};
 use crate::statement::unsupported;
 use catalog::ddl::SchemaChange;
 use expr::Env;

@@ -1,8 +1,8 @@
 //! SET PERSIST, SET PERSIST_ONLY, RESET PERSIST: variables that outlive the server.
 
-use crate::command::Session;
 use crate::needs::Action;
 use crate::persisted::Entry;
+use crate::session::Session;
 use crate::variables::{Access, VARIABLES, Val, find};
 use expr::Env;
 use sql::ast::{ObjectName, Parsed};

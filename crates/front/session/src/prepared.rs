@@ -2,10 +2,11 @@
 
 use crate::charset;
 use crate::com::com_index;
-use crate::command::{Done, Session};
-use crate::evaluate::Bound;
 use crate::process::Doing;
-use crate::run::{Planned, lexer_mode};
+use crate::run::lexer_mode;
+use crate::session::bound::Bound;
+use crate::session::statements::{Body, Cursor, Statements, Stmt};
+use crate::session::{Done, Session};
 use crate::sink::{MemorySink, gone, wire_column};
 use crate::statement::{is_interpreted, is_planned, parse_error};
 use crate::variables::{VarId, id};
@@ -15,14 +16,13 @@ use observe::Counter;
 use plan::parameter::{self, Parameter};
 use protocol::command::CursorFlags;
 use protocol::execute::ExecuteBody;
-use protocol::{Column, Output, ParameterType, RowFormat, ServerStatus};
+use protocol::{Column, Output, RowFormat, ServerStatus};
 use sql::ast::{MaintenanceVerb, Parsed, ShowFilter, ShowWhat, Statement};
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use types::codes::*;
-use types::{DataType, Result, Value, err};
+use types::{Result, Value, err};
 
 const STMT_EXECUTE: usize = com_index("stmt_execute");
 const MAX_PREPARED: VarId = id("max_prepared_stmt_count");
@@ -31,78 +31,6 @@ const MAX_ALLOWED_PACKET: VarId = id("max_allowed_packet");
 const FEW: usize = 4;
 /// Rows of open cursors that a session may keep, in bytes.
 const CURSOR_BYTES_MAX: usize = 64 << 20;
-
-/// A statement that waits for executions.
-pub(crate) struct Stmt {
-    body: Body,
-    types: Vec<ParameterType>,
-    /// What COM_STMT_SEND_LONG_DATA has brought, by parameter.
-    long: Vec<(u16, Vec<u8>)>,
-    /// Why the long data is no good: told at the execution.
-    long_failed: bool,
-    cursor: Option<Cursor>,
-}
-
-enum Body {
-    Planned(Box<Planned>),
-    /// A statement that the executor does not run.
-    Other(Arc<Parsed>),
-}
-
-struct Cursor {
-    rows: std::vec::IntoIter<Vec<Value<'static>>>,
-    types: Vec<DataType>,
-    bytes: usize,
-}
-
-#[derive(Default)]
-pub(crate) struct Statements {
-    /// Sorted by id, since ids only grow. `None` while it is executed: session and statement are borrowed side by side.
-    by_id: Vec<(u32, Option<Box<Stmt>>)>,
-    by_name: HashMap<String, u32>,
-    last_id: u32,
-    cursor_bytes: usize,
-}
-
-impl Statements {
-    #[inline]
-    fn place(&self, id: u32) -> Option<usize> {
-        self.by_id.binary_search_by_key(&id, |(id, _)| *id).ok()
-    }
-
-    #[inline]
-    fn take(&mut self, id: u32) -> Option<Box<Stmt>> {
-        let at = self.place(id)?;
-        self.by_id[at].1.take()
-    }
-
-    /// After [`Statements::take`]. No statement is closed while it runs.
-    #[inline]
-    fn put_back(&mut self, id: u32, stmt: Box<Stmt>) {
-        let at = self.place(id).expect("its place was kept");
-        self.by_id[at].1 = Some(stmt);
-    }
-
-    fn get(&self, id: u32) -> Option<&Stmt> {
-        self.by_id[self.place(id)?].1.as_deref()
-    }
-
-    fn get_mut(&mut self, id: u32) -> Option<&mut Stmt> {
-        let at = self.place(id)?;
-        self.by_id[at].1.as_deref_mut()
-    }
-
-    fn add(&mut self, stmt: Stmt) -> u32 {
-        self.last_id += 1;
-        self.by_id.push((self.last_id, Some(Box::new(stmt))));
-        self.last_id
-    }
-
-    fn remove(&mut self, id: u32) -> Option<Box<Stmt>> {
-        let at = self.place(id)?;
-        self.by_id.remove(at).1
-    }
-}
 
 /// Commands that MySQL prepares never, of those that are parsed and not executed.
 const NEVER_PREPARED: [&str; 2] = ["create_trigger", "create_udf"];

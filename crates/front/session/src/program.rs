@@ -1,8 +1,10 @@
 //! What stored programs ask of a session: plans, answers, transactions, definitions, rights.
 
 use crate::com::kind_of;
-use crate::command::{Done, Session};
-use crate::run::{Planned, REPLANS_MAX};
+use crate::run::REPLANS_MAX;
+use crate::session::plans::Planned;
+use crate::session::programs::Running;
+use crate::session::{Done, Session};
 use crate::variables::{VarId, id};
 use accounts::{Access, AccountName, Privileges};
 use catalog::RoutineKind;
@@ -13,7 +15,7 @@ use run::{Env, Outcome, Prepared, RowSink};
 use sql::ast::{ObjectName, Parsed, Statement};
 use std::sync::Arc;
 use types::codes::*;
-use types::{CollationId, DataType, Result, Value, err};
+use types::{DataType, Result, Value, err};
 
 const MAX_RECURSION: VarId = id("max_sp_recursion_depth");
 pub(crate) const SQL_MODE: VarId = id("sql_mode");
@@ -21,34 +23,10 @@ pub(crate) const COLLATION: VarId = id("collation_connection");
 pub(crate) const CHARSET: VarId = id("character_set_connection");
 const PROGRAM_CACHE: VarId = id("stored_program_cache");
 
-/// What of stored programs a session keeps.
-#[derive(Default)]
-pub(crate) struct Programs {
-    /// The routines that run, the innermost last.
-    pub calls: Vec<Running>,
-    /// Plans for the next calls, those that were used longest ago first.
-    kept: Vec<Plans<Box<Planned>>>,
-    /// Values of expressions of the statement at hand that were evaluated before: what SET sets, the schedule of an event.
-    pub given: Vec<(Value<'static>, DataType)>,
-    /// SET ROLE was among the statements of the routines that run.
-    pub sets_roles: bool,
-    /// COMMIT RELEASE and the like have asked for the end of the connection.
-    closes: bool,
-}
-
 /// A session while a statement of programs runs in it.
 struct Calling<'s> {
     session: &'s mut Session,
     out: &'s mut Output,
-}
-
-/// A routine that runs, and what its call has changed as it was.
-pub(crate) struct Running {
-    compiled: Own,
-    database: Option<String>,
-    sql_mode: u64,
-    collation: CollationId,
-    access: Option<(Access, String)>,
 }
 
 impl Session {

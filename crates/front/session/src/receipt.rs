@@ -10,14 +10,11 @@
 
 use crate::binary_log::binlog_error;
 use crate::state::State;
-use crate::variables::{VarId, id};
 use binlog::semisync::Place;
 use binlog::{Binlog, Reader};
 use sync::blocking::is_interrupted;
 use types::Result;
 use types::gtid::Gtid;
-
-pub(crate) const TRACK_RECEIPT: VarId = id("clearway_track_receipt");
 /// What the OK packet names it.
 pub(crate) const RECEIPT: &str = "clearway_receipt";
 

@@ -2,8 +2,9 @@
 
 use catalog::Version;
 use replica::Filters;
-use sql::ast::{Assignment, Delete, Expr, Grant, ObjectName, Parsed, PrivilegeLevel, RevokeWhat};
-use sql::ast::{Statement, TableFactor};
+use sql::ast::{
+    Assignment, Delete, Expr, Grant, ObjectName, Parsed, PrivilegeLevel, RevokeWhat, Statement, TableFactor,
+};
 
 /// What a statement changes, as filters ask.
 enum Changes {

@@ -1,7 +1,7 @@
 //! CHANGE REPLICATION SOURCE and FILTER, START, STOP and RESET REPLICA, SHOW REPLICA STATUS.
 
-use crate::command::Session;
 use crate::needs::Action;
+use crate::session::Session;
 use crate::statement::text_of;
 use crate::variables::{VarId, id};
 use expr::Env;

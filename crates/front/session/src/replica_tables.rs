@@ -3,8 +3,7 @@
 use crate::Server;
 use crate::clone::SERVER_UUID;
 use inspect::{Replication, Row};
-use replica::{Filters, Progress, Status, WorkerStatus};
-use replica::{IoState, LastError, SqlState};
+use replica::{Filters, IoState, LastError, Progress, SqlState, Status, WorkerStatus};
 use types::json::{Json, Object};
 use types::{Date, DateTime, Value};
 

@@ -1,6 +1,6 @@
 //! A source's transaction that waits for its turn to commit ([`replica::Turn`]), as the engine's search for deadlocks knows it.
 
-use crate::command::Session;
+use crate::session::Session;
 use engine::ForeignWait;
 use replica::Turn;
 use std::sync::Arc;

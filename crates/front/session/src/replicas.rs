@@ -1,8 +1,9 @@
 //! The server's replication channels: what is kept of them in the dictionary, and the server as they see it ([`replica::Host`]).
 
 use crate::Server;
+use crate::applied::{AHEAD_ENTRY, POSITION_ENTRY};
 use crate::binary_log::SERVER_ID;
-use crate::replica_apply::{AHEAD_ENTRY, POSITION_ENTRY, SessionApplier};
+use crate::replica_apply::SessionApplier;
 use crate::variables::{Val, VarId, id};
 use binlog::LogKeys;
 use catalog::dictionary::{self, Entry, Kind};
@@ -32,7 +33,6 @@ const BINLOG_FILE_MAX: VarId = id("max_binlog_size");
 const SKIP_COUNTER: VarId = id("sql_replica_skip_counter");
 const OLD_SKIP_COUNTER: VarId = id("sql_slave_skip_counter");
 const SKIP_START: VarId = id("skip_replica_start");
-
 const CONFIG_ENTRY: &str = "source";
 /// Filters without a channel.
 const FILTERS_ENTRY: &str = "filters";

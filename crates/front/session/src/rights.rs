@@ -2,8 +2,8 @@
 //! definer's or the session's.
 
 use crate::Server;
-use crate::command::Session;
 use crate::needs::{Action, on_table};
+use crate::session::Session;
 use accounts::{Access, AccountName, Privileges};
 use catalog::RoutineKind;
 use plan::{TableUse, ViewRight};

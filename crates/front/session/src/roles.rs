@@ -1,8 +1,7 @@
 //! Roles: CREATE ROLE, DROP ROLE, GRANT and REVOKE of roles and proxies, SET ROLE, SET DEFAULT ROLE.
 
-use crate::command::Session;
 use crate::needs::Action;
-use crate::users::list;
+use crate::session::Session;
 use crate::variables::{VarId, id};
 use accounts::{AccountName, Directory, Privileges, quoted_account};
 use expr::Env;
@@ -387,4 +386,8 @@ pub(crate) fn default_roles(directory: &Directory, name: &AccountName, mandatory
     let granted = directory.roles_of(name, mandatory);
     let account = directory.get(name);
     account.into_iter().flat_map(|a| &a.default_roles).filter(|r| granted.contains(*r)).cloned().collect()
+}
+
+pub(crate) fn list(names: &[AccountName]) -> String {
+    names.iter().map(|n| n.to_string()).collect::<Vec<_>>().join(",")
 }

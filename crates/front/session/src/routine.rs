@@ -1,7 +1,7 @@
 //! CREATE, ALTER and DROP PROCEDURE and FUNCTION.
 
-use crate::command::Session;
 use crate::needs::Action;
+use crate::session::Session;
 use crate::statement::text_of;
 use crate::variables::{VarId, id};
 use accounts::Privileges;

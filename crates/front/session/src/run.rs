@@ -6,12 +6,12 @@
 //!   text with several statements, or none that is cached: parse_next, plan or obey, one after the other
 //! ```
 
-use crate::beside::RowLocks;
 use crate::com::{COM, kind_of};
-use crate::command::{Done, Session};
 use crate::control::NO_SNAPSHOT;
 use crate::needs::Action;
-use crate::sink::{Head, WireSink};
+use crate::session::plans::{CACHED_TEXT_MAX, NEVER, PlanCache, Planned, RowLocks, check_schemas, pins_of};
+use crate::session::{Done, Session};
+use crate::sink::WireSink;
 use crate::statement::{is_interpreted, is_planned, parse_error, writes_file};
 use crate::variables::{VarId, id};
 use crate::{charset, hints};
@@ -19,16 +19,13 @@ use catalog::{Pin, Version, Waiting};
 use engine::Isolation;
 use expr::Stage;
 use observe::{Counter, CounterId};
-use plan::hints::StatementHints;
 use plan::{TableUse, parameter};
 use protocol::{Capabilities, Output, RowFormat};
 use run::program::Form;
 use run::{Outcome, Prepared, RowSink, Uses};
 use sql::ast::{ExplainTarget, InsertSource, Parsed, Statement, TableRef};
-use sql::digest::{LiteralKind, Normalized, normalize};
+use sql::digest::{LiteralKind, normalize};
 use std::borrow::Cow;
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use types::codes::*;
@@ -36,105 +33,9 @@ use types::{Charset, DataType, Decimal, Result, SqlError, TypeKind, Value, err};
 
 const READ_ONLY: VarId = id("read_only");
 const SUPER_READ_ONLY: VarId = id("super_read_only");
-
 const ROLLBACK_ON_TIMEOUT: VarId = id("innodb_rollback_on_timeout");
-
-/// Plans of unprepared statements that a session keeps.
-const PLANS_MAX: usize = 64;
-/// Statements in one COM_QUERY whose plan may be longer than this are planned each time.
-const CACHED_TEXT_MAX: usize = 16 << 10;
 /// How often a statement is planned anew because DDL came between, before error 1615.
 pub(crate) const REPLANS_MAX: usize = 16;
-
-/// The generation of plans that are made anew each time.
-const NEVER: u64 = u64::MAX;
-
-/// A statement for the executor: its tree, its plan for one version of the dictionary, and the metadata locks that it takes.
-pub(crate) struct Planned {
-    pub parsed: Arc<Parsed>,
-    pub prepared: Prepared,
-    /// How a part of a stored program is planned.
-    form: Option<Box<Form>>,
-    /// Its stored tables.
-    pub pins: Vec<Pin>,
-    /// It changes rows of stored tables, or locks them exclusively.
-    pub changes: bool,
-    /// The version since which the trees of all of them are readable, but for those that are read as they are now.
-    pub readable_since: u64,
-    /// Of tables that are not transactional.
-    pub rows: Option<Box<RowLocks>>,
-    reads_virtual: bool,
-    /// Of the session's temporary tables, when it was planned.
-    generation: u64,
-    /// Types of its parameters where they stand for literals: what is known of these holds for each plan.
-    literals: Option<Box<[DataType]>>,
-    pub com: CounterId,
-    stage: Stage,
-    /// Hints that change variables while it runs.
-    pub hinted: Option<Box<StatementHints>>,
-    /// A query or something that answers rows.
-    pub is_query: bool,
-    /// Its rows go to a file of the server's.
-    into_file: bool,
-    /// What goes before its rows, once that was sent.
-    head: Option<Head>,
-}
-
-impl Planned {
-    /// Does it read rows as a snapshot shows them?
-    #[inline]
-    pub fn takes_snapshot(&self) -> bool {
-        self.is_query && !self.prepared.locks()
-    }
-}
-
-/// Plans by normalised text; the one that was used longest ago goes first.
-#[derive(Default)]
-pub(crate) struct PlanCache {
-    plans: HashMap<u128, Cached, BuildHasherDefault<DigestHasher>>,
-    /// Counts uses.
-    clock: u64,
-    normalized: Normalized,
-    scratch: Vec<u8>,
-}
-
-struct Cached {
-    planned: Box<Planned>,
-    /// [`PlanCache::clock`] at the last use.
-    used: u64,
-}
-
-/// The key is a digest already: its low half serves as hash.
-#[derive(Default)]
-struct DigestHasher(u64);
-
-impl Hasher for DigestHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, _: &[u8]) {
-        unreachable!("the keys are u128");
-    }
-
-    fn write_u128(&mut self, digest: u128) {
-        self.0 = digest as u64;
-    }
-}
-
-impl PlanCache {
-    pub fn clear(&mut self) {
-        *self = PlanCache::default();
-    }
-
-    fn insert(&mut self, digest: u128, planned: Box<Planned>) {
-        while self.plans.len() >= PLANS_MAX {
-            let oldest = self.plans.iter().min_by_key(|(_, cached)| cached.used).map(|(digest, _)| *digest);
-            self.plans.remove(&oldest.expect("it is not empty"));
-        }
-        self.plans.insert(digest, Cached { planned, used: self.clock });
-    }
-}
 
 /// Nothing but blanks and a semicolon?
 fn is_bare(text: &[u8]) -> bool {
@@ -915,37 +816,10 @@ impl Session {
     }
 }
 
-/// The stored tables of a statement and the routines that it calls, each once, and the version since which all that it reads are readable.
-pub(crate) fn pins_of(prepared: &Prepared, version: &Version) -> (Vec<Pin>, u64) {
-    let (mut pins, mut readable_since) = (prepared.called().to_vec(), 0);
-    for t in prepared.tables() {
-        if let Some(table) = version.table(&t.schema, &t.table)
-            && table.is_base()
-            && !table.temporary
-        {
-            // The planner names each table once.
-            pins.push(Pin::new(&t.schema, &t.table, t.is_opened_for_write()));
-            // An INSERT writes whatever the snapshot shows.
-            let is_read = t.read || t.lock || t.by_routine || (t.update || t.delete) && !t.insert;
-            if table.engine.is_transactional() && is_read {
-                readable_since = readable_since.max(table.readable_since);
-            }
-        }
-    }
-    (pins, readable_since)
-}
-
 /// Is it refused in a transaction that is READ ONLY? A locking query is, but to have it explained.
 fn may_change(parsed: &Parsed, pins: &[Pin]) -> bool {
     pins.iter().any(Pin::writes)
         && !matches!(&parsed.statement, Statement::Explain(e) if matches!(e.target, ExplainTarget::Query(_)))
-}
-
-/// Error 3989 where the statement writes a table of a schema that is READ ONLY.
-pub(crate) fn check_schemas(prepared: &Prepared, version: &Version) -> Result<()> {
-    let is_shared = |t: &TableUse| version.table(&t.schema, &t.table).is_some_and(|t| t.is_base() && !t.temporary);
-    let mut written = prepared.tables().iter().filter(|t| t.is_written() && is_shared(t));
-    written.try_for_each(|t| version.check_writable(&t.schema))
 }
 
 fn has_virtual(prepared: &Prepared, version: &Version) -> bool {

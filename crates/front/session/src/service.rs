@@ -1,7 +1,7 @@
 //! The [`protocol::Service`] that the listener drives.
 
 use crate::Server;
-use crate::command::Session;
+use crate::session::Session;
 use crate::variables::{VarId, id};
 use protocol::{ClosedBy, Connection, HangUp, Next, Peer, Service};
 use std::sync::Arc;

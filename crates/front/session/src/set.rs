@@ -1,15 +1,16 @@
 //! SET in all its forms.
 
 use crate::binlog_statement::{PSEUDO_REPLICA, PSEUDO_SLAVE};
-use crate::command::{LOCK_WAIT, Session};
 use crate::evaluate::assignment_texts;
 use crate::gtids::{GTID_MODE, GTID_NEXT, GTID_PURGED};
+use crate::hints::{MAX_JOIN_SIZE, join_bound};
 use crate::needs::Action;
 use crate::roles::{MANDATORY_ROLES, role_list};
 use crate::run::lexer_mode;
 use crate::server::{EVENT_SCHEDULER, EVENTS_DISABLED, EVENTS_ON, POLICY};
+use crate::session::Session;
 use crate::variables::{
-    self, Access, Globals, Origin, SetBy, VARIABLES, Val, VarId, id, isolation_of, pair, variable_name,
+    self, Access, Globals, LOCK_WAIT, Origin, SetBy, VARIABLES, Val, VarId, id, isolation_of, pair, variable_name,
 };
 use crate::{
     binary_log, buffer_pool, charset, clone_remote, encryption, extensions, logs, persist, persisted, replica_apply,
@@ -25,12 +26,9 @@ use types::collation::CollationId;
 use types::{Result, Value, err};
 
 pub(crate) const EXPLICIT_DEFAULTS: VarId = id("explicit_defaults_for_timestamp");
-
 const AUTOCOMMIT: VarId = id("autocommit");
 pub(crate) const TIMESTAMP: VarId = id("timestamp");
 pub(crate) const RESTRICT_FK: VarId = id("restrict_fk_on_non_standard_key");
-pub(crate) const MAX_JOIN_SIZE: VarId = id("max_join_size");
-const BIG_SELECTS: VarId = id("sql_big_selects");
 pub(crate) const LAST_INSERT_ID: VarId = id("last_insert_id");
 pub(crate) const IDENTITY: VarId = id("identity");
 pub(crate) const INSERT_ID: VarId = id("insert_id");
@@ -43,7 +41,6 @@ pub(crate) const READ_ONLY: VarId = id("transaction_read_only");
 pub(crate) const SQL_LOG_BIN: VarId = id("sql_log_bin");
 const READ_ONLY_SERVER: VarId = id("read_only");
 const SUPER_READ_ONLY: VarId = id("super_read_only");
-
 const RESULTSET_METADATA: VarId = id("resultset_metadata");
 
 /// The variables that SET NAMES sets.
@@ -491,12 +488,6 @@ pub(crate) fn charset_named(name: &str) -> Result<Charset> {
 
 fn collation_named(name: &str) -> Result<CollationId> {
     CollationId::by_name(name).ok_or_else(|| err!(ER_UNKNOWN_COLLATION, name))
-}
-
-/// What `max_join_size` sets: it is obeyed until `sql_big_selects` is set again.
-pub(crate) fn join_bound(value: Val) -> [(VarId, Val); 2] {
-    let unbounded = Val::Bool(value.uint() == u64::MAX);
-    [(MAX_JOIN_SIZE, value), (BIG_SELECTS, unbounded)]
 }
 
 /// The collation of SET NAMES.

@@ -1,14 +1,16 @@
 //! What SET does to the session's own state, and SET in stored functions and triggers, which run while a statement has borrowed
 //! the session.
 
-use crate::command::LOCK_WAIT;
 use crate::evaluate::assignment_texts;
 use crate::gtids::{GTID_NEXT, OUTSIDE_TRANSACTIONS};
+use crate::hints::{MAX_JOIN_SIZE, join_bound};
 use crate::lent::LentRights;
 use crate::run::lexer_mode;
 use crate::set::*;
 use crate::state::State;
-use crate::variables::{Access, Extension, Globals, Kind, Scope, VARIABLES, Val, VarId, id, pair, variable_name};
+use crate::variables::{
+    Access, Extension, Globals, Kind, LOCK_WAIT, Scope, VARIABLES, Val, VarId, id, pair, variable_name,
+};
 use crate::{charset, tracking};
 use engine::Transaction;
 use expr::Env;

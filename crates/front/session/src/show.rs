@@ -2,11 +2,12 @@
 
 use crate::buffer_pool;
 use crate::com::COM;
-use crate::command::{Done, Session};
 use crate::evaluate::{literal, where_text};
 use crate::needs::Action;
 use crate::routine::kind_of;
-use crate::run::{lexer_mode, pins_of};
+use crate::run::lexer_mode;
+use crate::session::plans::pins_of;
+use crate::session::{Done, Session};
 use crate::sink::WireSink;
 use crate::statement::parse_error;
 use crate::tls::own_status;

@@ -1,7 +1,7 @@
 //! What SHOW tells to whom: what one may not see is denied, not described.
 
-use crate::command::Session;
 use crate::needs::Action;
+use crate::session::Session;
 use accounts::Privileges;
 use sql::ast::{Name, ObjectName, Parsed, ShowWhat};
 use types::codes::*;

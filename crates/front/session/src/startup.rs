@@ -30,27 +30,16 @@ use types::codes::*;
 use types::{Result, SqlError, err};
 
 const NO_DELAY_COUNT: VarId = id("binlog_group_commit_sync_no_delay_count");
-
 const SYNC_DELAY: VarId = id("binlog_group_commit_sync_delay");
-
 const WRITE_LOCKS_MAX: VarId = id("max_write_lock_count");
-
 const HOST_CACHE_SIZE: VarId = id("host_cache_size");
-
 const LOG_CAPACITY: VarId = id("innodb_redo_log_capacity");
-
 const PURGE_LAG_DELAY: VarId = id("innodb_max_purge_lag_delay");
-
 const PURGE_LAG: VarId = id("innodb_max_purge_lag");
-
 const PURGE_BATCH: VarId = id("innodb_purge_batch_size");
-
 const FILL_FACTOR: VarId = id("innodb_fill_factor");
-
 const DEADLOCK_DETECT: VarId = id("innodb_deadlock_detect");
-
 const FLUSH_LOG: VarId = id("innodb_flush_log_at_trx_commit");
-
 const IDLE_TICK: Duration = Duration::from_millis(100);
 
 /// How often deadlines are looked at while there are any.
@@ -58,13 +47,9 @@ const DEADLINE_TICK: Duration = Duration::from_millis(5);
 
 /// How often running statements are asked whether their clients are still there.
 const REAP_TICK_US: u64 = 300_000;
-
 const SOCKET: VarId = id("socket");
-
 const PORT: VarId = id("port");
-
 const VERSION_COMMENT: VarId = id("version_comment");
-
 const VERSION: VarId = id("version");
 
 impl Server {

@@ -1,6 +1,6 @@
 //! Options of a table: its engine, what is kept for SHOW CREATE TABLE, and what is refused because nobody would do it.
 
-use crate::command::Session;
+use crate::session::Session;
 use crate::statement::{text_of, unsupported};
 use crate::variables::{VarId, id};
 use catalog::schema::eq_name;

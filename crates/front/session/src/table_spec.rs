@@ -1,9 +1,9 @@
 //! Definitions of tables, columns and keys: from the tree to crate `catalog`'s specifications.
 
-use crate::command::Session;
 use crate::create_select::join_columns;
 use crate::evaluate::literal;
 use crate::expression::{Place, canonical, columns_of, is_boolean};
+use crate::session::Session;
 use crate::statement::{text_of, unsupported};
 use crate::table_options::{Optioned, check_engine};
 use crate::variables::{VarId, id};

@@ -4,58 +4,20 @@
 //! its trees, so that a restart frees what a session left behind. They are made and freed in transactions of their own: the
 //! session's transaction goes on, and its rollback leaves the tables and takes the rows.
 
-use crate::beside::RowLocks;
-use crate::command::Session;
 use crate::create_select::{self, CreateSelect};
 use crate::needs::Action;
-use crate::run::{REPLANS_MAX, pins_of};
+use crate::run::REPLANS_MAX;
+use crate::session::Session;
+use crate::session::plans::{RowLocks, pins_of};
 use crate::sink::MemorySink;
 use crate::state::State;
-use catalog::{Ddl, Table, TableName, TemporaryTables, Version, Waiting};
+use catalog::{Ddl, TableName, Version, Waiting};
 use engine::Transaction;
 use run::{Outcome, Prepared, Uses};
 use sql::ast::{CreateTable, CreateTableBody, Parsed};
 use std::sync::Arc;
 use types::codes::*;
 use types::{Result, err};
-
-#[derive(Default)]
-pub(crate) struct Temporary {
-    tables: TemporaryTables,
-    /// Dropped while a transaction ran that may have changed them: their trees go when it is over.
-    dropped: Vec<Arc<Table>>,
-    /// Grows with each change: plans remember it.
-    pub generation: u64,
-}
-
-impl Temporary {
-    pub fn is_empty(&self) -> bool {
-        self.tables.is_empty()
-    }
-
-    pub fn has_dropped(&self) -> bool {
-        !self.dropped.is_empty()
-    }
-
-    pub fn get(&self, schema: &str, name: &str) -> Option<&Arc<Table>> {
-        if self.tables.is_empty() {
-            return None;
-        }
-        self.tables.get(&(schema.to_string(), name.to_string()))
-    }
-
-    pub fn names(&self) -> Vec<TableName> {
-        self.tables.keys().cloned().collect()
-    }
-
-    /// The dictionary as the session sees it.
-    pub fn over(&self, base: &Arc<Version>) -> Arc<Version> {
-        match self.tables.is_empty() {
-            true => Arc::clone(base),
-            false => Arc::new(Version::with_temporary(base, self.tables.clone())),
-        }
-    }
-}
 
 impl Session {
     /// The dictionary as of now, with the session's temporary tables in front.

@@ -12,7 +12,6 @@ use std::time::Duration;
 pub(crate) const CA: VarId = id("ssl_ca");
 pub(crate) const CERT: VarId = id("ssl_cert");
 pub(crate) const KEY: VarId = id("ssl_key");
-
 pub(crate) const CRL: VarId = id("ssl_crl");
 pub(crate) const CAPATH: VarId = id("ssl_capath");
 pub(crate) const CRLPATH: VarId = id("ssl_crlpath");

@@ -1,8 +1,8 @@
 //! The TLS that new connections are offered: what SHOW STATUS tells of it, ALTER INSTANCE RELOAD TLS.
 
-use crate::command::Session;
 use crate::needs::Action;
 use crate::server::Server;
+use crate::session::Session;
 use crate::tls::{CA, CACHE_TIMEOUT, CAPATH, CERT, CIPHER, CIPHERSUITES, CRL, CRLPATH, KEY, Tls, VERSION, options};
 use crate::variables::VARIABLES;
 use expr::Env;

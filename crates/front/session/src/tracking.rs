@@ -13,200 +13,19 @@
 //!             s  a statement gives other results elsewhere      S  rows were sent      L  LOCK TABLES
 //! ```
 
-use crate::command::Session;
-use crate::control::TransactionState;
 use crate::receipt::RECEIPT;
-use crate::run::Planned;
-use crate::variables::{SessionVariables, VARIABLES, Val, VarId, find, id};
-use engine::Isolation;
-use protocol::{Output, StateChange};
+use crate::session::Session;
+use crate::session::plans::Planned;
+use crate::session::tracking::{
+    Changes, LETTERS, LOCKED, Level, NOTHING, READ, READ_OTHER, ROWS, SYSTEM_VARIABLES, UNSAFE, UNSAFE_FUNCTIONS,
+    WRITE, WRITE_OTHER, names,
+};
+use crate::variables::{VARIABLES, Val, VarId};
+use protocol::Output;
 use run::Prepared;
-use sql::ast::{AccessMode, Builtin, Expr, Parsed, Statement};
+use sql::ast::{Builtin, Expr, Parsed, Statement};
 use types::codes::*;
 use types::{Result, err};
-
-const SYSTEM_VARIABLES: VarId = id("session_track_system_variables");
-const SCHEMA: VarId = id("session_track_schema");
-const STATE_CHANGE: VarId = id("session_track_state_change");
-const TRANSACTION_INFO: VarId = id("session_track_transaction_info");
-
-/// The list that stands for all variables.
-const ALL: &str = "*";
-
-/// Functions whose result hangs from more than rows and arguments, as MySQL counts them.
-const UNSAFE_FUNCTIONS: [&str; 17] = [
-    "found_rows",
-    "get_lock",
-    "is_free_lock",
-    "is_used_lock",
-    "load_file",
-    "master_pos_wait",
-    "source_pos_wait",
-    "rand",
-    "random_bytes",
-    "release_all_locks",
-    "release_lock",
-    "row_count",
-    "sleep",
-    "uuid",
-    "uuid_short",
-    "version",
-    "wait_for_executed_gtid_set",
-];
-
-/// Letters of the transaction's word, by position.
-const READ_OTHER: usize = 1;
-const READ: usize = 2;
-const WRITE_OTHER: usize = 3;
-const WRITE: usize = 4;
-const UNSAFE: usize = 5;
-const ROWS: usize = 6;
-const LOCKED: usize = 7;
-const LETTERS: [u8; 8] = *b"TrRwWsSL";
-const NOTHING: [u8; 8] = [b'_'; 8];
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-enum Level {
-    #[default]
-    Off,
-    State,
-    Characteristics,
-}
-
-/// Which variables are told of.
-#[derive(Debug)]
-enum Listed {
-    All,
-    Some(Vec<VarId>),
-}
-
-/// What is told, and what has changed since it was told last.
-#[derive(Debug)]
-pub(crate) struct Tracking {
-    listed: Listed,
-    schema: bool,
-    state: bool,
-    level: Level,
-    changed: Vec<VarId>,
-    schema_changed: bool,
-    state_changed: bool,
-    /// What the transaction in progress has done.
-    done: [bool; 8],
-    told: [u8; 8],
-    /// The characteristics are told in any case.
-    tells_begin: bool,
-    told_begin: String,
-    /// SET TRANSACTION, for the transaction in progress or the next.
-    isolation: Option<Isolation>,
-    read_only: Option<bool>,
-    consistent_snapshot: bool,
-}
-
-impl Tracking {
-    /// As the variables have it, of a session that nobody has been told anything of.
-    pub fn new(vars: &SessionVariables) -> Tracking {
-        let mut tracking = Tracking {
-            listed: Listed::Some(Vec::new()),
-            schema: false,
-            state: false,
-            level: Level::Off,
-            changed: Vec::new(),
-            schema_changed: false,
-            state_changed: false,
-            done: [false; 8],
-            told: NOTHING,
-            tells_begin: false,
-            told_begin: String::new(),
-            isolation: None,
-            read_only: None,
-            consistent_snapshot: false,
-        };
-        tracking.follow(vars);
-        tracking
-    }
-
-    fn follow(&mut self, vars: &SessionVariables) {
-        self.listed = match vars.get(SYSTEM_VARIABLES) {
-            Val::Str(list) if &**list == ALL => Listed::All,
-            Val::Str(list) => Listed::Some(names(list).filter_map(find).collect()),
-            _ => Listed::Some(Vec::new()),
-        };
-        self.schema = vars.bool(SCHEMA);
-        self.state = vars.bool(STATE_CHANGE);
-        self.level = match vars.uint(TRANSACTION_INFO) {
-            0 => Level::Off,
-            1 => Level::State,
-            _ => Level::Characteristics,
-        };
-    }
-
-    /// Are transactions followed?
-    #[inline]
-    pub fn follows_transactions(&self) -> bool {
-        self.level != Level::Off
-    }
-
-    /// A variable of the session was set, by SET or by what it brings with it.
-    pub fn variable(&mut self, id: VarId) {
-        let is_listed = match &self.listed {
-            Listed::All => true,
-            Listed::Some(list) => list.contains(&id),
-        };
-        if is_listed && !self.changed.contains(&id) {
-            self.changed.push(id);
-        }
-        self.state_changed |= id != STATE_CHANGE;
-    }
-
-    /// The session's schema is named, another one or the same.
-    pub fn schema(&mut self) {
-        self.schema_changed = true;
-        self.state_changed = true;
-    }
-
-    /// Something else that belongs to the session has changed.
-    pub fn state(&mut self) {
-        self.state_changed = true;
-    }
-
-    /// START TRANSACTION.
-    pub fn begin(&mut self, consistent_snapshot: bool, access: Option<AccessMode>) {
-        self.consistent_snapshot = consistent_snapshot;
-        self.done[READ] |= consistent_snapshot;
-        self.read_only = access.map(|mode| mode == AccessMode::ReadOnly).or(self.read_only);
-        self.tells_begin = true;
-    }
-
-    /// SET TRANSACTION for one transaction.
-    pub fn next(&mut self, isolation: Option<Isolation>, read_only: Option<bool>) {
-        self.isolation = isolation.or(self.isolation);
-        self.read_only = read_only.or(self.read_only);
-    }
-
-    /// What a transaction that is chained to this one has of it.
-    pub fn chained(&self) -> (Option<Isolation>, Option<bool>) {
-        (self.isolation, self.read_only)
-    }
-
-    /// The transaction is over. What SET TRANSACTION says of the next one stays.
-    #[cold]
-    pub fn end(&mut self, next: &TransactionState, was_explicit: bool) {
-        self.done = [false; 8];
-        self.consistent_snapshot = false;
-        self.tells_begin |= was_explicit;
-        if next.next_isolation.is_none() {
-            self.isolation = None;
-        }
-        if next.next_read_only.is_none() {
-            self.read_only = None;
-        }
-    }
-}
-
-/// The names of a list.
-fn names(list: &str) -> impl Iterator<Item = &str> {
-    list.split(',').map(str::trim).filter(|name| !name.is_empty())
-}
 
 /// Can the variable be set to this? Error 3026 for a list that names something twice.
 pub(crate) fn may_set(id: VarId, value: &Val) -> Result<()> {
@@ -240,29 +59,6 @@ fn is_unsafe(parsed: &Parsed) -> bool {
         _ => parsed.queries().iter().any(|query| query.limit.is_some()),
     };
     is_limited || parsed.exprs().iter().any(unsafe_expr)
-}
-
-/// Changes as they are told, with their texts.
-pub(crate) struct Changes {
-    variables: Vec<(&'static str, String)>,
-    schema: Option<String>,
-    state: bool,
-    gtids: Option<String>,
-    word: Option<String>,
-    begin: Option<String>,
-}
-
-impl Changes {
-    pub fn list(&self) -> Vec<StateChange<'_>> {
-        let mut list: Vec<StateChange<'_>> =
-            self.variables.iter().map(|(name, value)| StateChange::SystemVariable { name, value }).collect();
-        list.extend(self.schema.as_deref().map(StateChange::Schema));
-        list.extend(self.state.then_some(StateChange::StateChanged));
-        list.extend(self.gtids.as_deref().map(StateChange::Gtids));
-        list.extend(self.word.as_deref().map(StateChange::TransactionState));
-        list.extend(self.begin.as_deref().map(StateChange::TransactionCharacteristics));
-        list
-    }
 }
 
 impl Session {

@@ -1,7 +1,7 @@
 //! CREATE and DROP TRIGGER.
 
-use crate::command::Session;
 use crate::routine::utf8;
+use crate::session::Session;
 use crate::variables::{VarId, id};
 use accounts::Privileges;
 use catalog::schema::eq_name;

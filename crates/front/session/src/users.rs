@@ -4,10 +4,10 @@
 use crate::account_options::{NewPassword, expire};
 use crate::authority::SYSTEM_USER;
 use crate::binary_log::LoggedAs;
-use crate::command::Session;
 use crate::needs::Action;
-use crate::roles::refuse_anonymous;
+use crate::roles::{list, refuse_anonymous};
 use crate::server::store_accounts;
+use crate::session::Session;
 use crate::sink::gone;
 use crate::variables::{VarId, id};
 use accounts::{AccountName, Directory, Granted, Plugin, Privileges};
@@ -904,10 +904,6 @@ impl Session {
             }
         }
     }
-}
-
-pub(crate) fn list(names: &[AccountName]) -> String {
-    names.iter().map(|n| n.to_string()).collect::<Vec<_>>().join(",")
 }
 
 /// That `name` has nothing granted on the level that is revoked.

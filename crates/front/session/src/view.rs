@@ -1,9 +1,9 @@
 //! CREATE, ALTER and DROP VIEW.
 
-use crate::command::Session;
 use crate::create_select::{made_default, made_type};
 use crate::needs::Action;
 use crate::run::lexer_mode;
+use crate::session::Session;
 use crate::statement::{parse_error, unsupported};
 use crate::variables::{VarId, id};
 use accounts::AccountName;

@@ -8,8 +8,9 @@
 //! ```
 //! What is prepared stands in the log with its events, and so does the decision with its own: engine and binary log cannot differ.
 
-use crate::command::{Done, Session};
 use crate::needs::Action;
+use crate::session::transaction::{Stage, XaTransaction};
+use crate::session::{Done, Session};
 use crate::variables::{VarId, id};
 use crate::xids::{Detached, label};
 use binlog::event::XaId;
@@ -23,52 +24,6 @@ use types::codes::*;
 use types::{DataType, Result, SqlError, TypeKind, Value, err};
 
 pub(crate) const DETACH: VarId = id("xa_detach_on_prepare");
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    Active,
-    Idle,
-    Prepared,
-    /// The engine has rolled it back: nothing is left but XA ROLLBACK.
-    RollbackOnly,
-}
-
-/// The session's XA transaction.
-#[derive(Debug)]
-pub(crate) struct XaTransaction {
-    id: XaId,
-    stage: Stage,
-}
-
-impl XaTransaction {
-    /// Its name as a statement has it.
-    pub fn printed(&self) -> String {
-        let XaId { format, gtrid, bqual } = &self.id;
-        let quoted = |part: &[u8]| match part.iter().all(|b| b.is_ascii_graphic() && *b != b'\'') {
-            true => format!("'{}'", String::from_utf8_lossy(part)),
-            false => format!("X'{}'", part.iter().map(|b| format!("{b:02x}")).collect::<String>()),
-        };
-        match (bqual.is_empty(), *format) {
-            (true, 1) => quoted(gtrid),
-            (false, 1) => format!("{},{}", quoted(gtrid), quoted(bqual)),
-            (_, format) => format!("{},{},{format}", quoted(gtrid), quoted(bqual)),
-        }
-    }
-
-    /// Does it refuse statements that read or write tables?
-    pub fn is_ended(&self) -> bool {
-        self.stage != Stage::Active
-    }
-
-    fn words(&self) -> &'static str {
-        match self.stage {
-            Stage::Active => "ACTIVE",
-            Stage::Idle => "IDLE",
-            Stage::Prepared => "PREPARED",
-            Stage::RollbackOnly => "ROLLBACK ONLY",
-        }
-    }
-}
 
 /// Does it read no table?
 fn is_of_server(what: &ShowWhat) -> bool {

@@ -1,9 +1,9 @@
 //! CREATE, ALTER and DROP EVENT.
 
 use super::schedule::{LAST, is_past};
-use crate::command::{Done, Session};
 use crate::needs::Action;
 use crate::routine::utf8;
+use crate::session::{Done, Session};
 use crate::sink::MemorySink;
 use crate::variables::{VarId, id};
 use catalog::event::EVENT_UNITS;

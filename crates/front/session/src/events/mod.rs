@@ -1,6 +1,6 @@
 //! Events: their definitions, when they are due, the scheduler and its runs.
 
-mod define;
+pub(crate) mod define;
 pub(crate) mod expressions;
 mod run;
 mod schedule;

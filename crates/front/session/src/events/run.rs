@@ -3,11 +3,11 @@
 use super::scheduler::{Scheduler, Task, Work};
 use crate::Server;
 use crate::clock::clock_us;
-use crate::command::Session;
 use crate::needs::{Action, check};
 use crate::panics::{self, LogLevel};
 use crate::process::{Doing, new_id};
 use crate::server::{EVENT_SCHEDULER, EVENTS_ON};
+use crate::session::Session;
 use crate::variables::{Val, VarId, id};
 use accounts::AccountName;
 use catalog::Event;

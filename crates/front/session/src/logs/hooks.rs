@@ -3,7 +3,8 @@
 use super::Throttled;
 use super::entry::{Command, Extra, Log, Slow};
 use super::secrets::{with_values, without_secrets};
-use crate::command::Session;
+use crate::logs::progress::COUNTED;
+use crate::session::Session;
 use crate::variables::{VarId, id};
 use expr::Env;
 use observe::Counter;
@@ -22,42 +23,6 @@ const NO_INDEX: VarId = id("log_queries_not_using_indexes");
 const THROTTLE: VarId = id("log_throttle_queries_not_using_indexes");
 const EXAMINED_MIN: VarId = id("min_examined_row_limit");
 const OFF: VarId = id("sql_log_off");
-
-/// Counters that the slow log tells of.
-const COUNTED: [Counter; 14] = [
-    Counter::HandlerReadFirst,
-    Counter::HandlerReadLast,
-    Counter::HandlerReadKey,
-    Counter::HandlerReadNext,
-    Counter::HandlerReadPrev,
-    Counter::HandlerReadRnd,
-    Counter::HandlerReadRndNext,
-    Counter::SortMergePasses,
-    Counter::SortRows,
-    Counter::SortScan,
-    Counter::CreatedTmpDiskTables,
-    Counter::CreatedTmpTables,
-    Counter::InnodbRowsRead,
-    Counter::InnodbRowLockTime,
-];
-
-/// The statement at hand, as far as the logs are concerned.
-#[derive(Default)]
-pub(crate) struct Progress {
-    pub began: Moment,
-    /// Rows sent.
-    pub sent: u64,
-    /// The session's counts when it began; `None`: no log wanted any.
-    base: Option<Box<[u64; COUNTED.len()]>>,
-    /// Bytes of answers before it.
-    answered: u64,
-    /// As the logs show it; empty: the slow log wants no entry of it.
-    text: Vec<u8>,
-    /// It reads a whole table or index, by its plan.
-    uses_no_index: bool,
-    /// ALTER TABLE, ANALYZE TABLE, ...: see `log_slow_admin_statements`.
-    is_admin: bool,
-}
 
 /// Bytes of answers, whether they have left or not.
 fn answered(out: &Output) -> u64 {

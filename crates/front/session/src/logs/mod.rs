@@ -9,12 +9,13 @@
 
 mod entry;
 mod hooks;
+mod progress;
 mod secrets;
 mod writer;
 
 pub use entry::stamp;
 pub(crate) use entry::{Log, rows_of};
-pub(crate) use hooks::Progress;
+pub(crate) use progress::Progress;
 
 use crate::variables::{Globals, Val, VarId, id};
 use entry::Entry;

@@ -21,7 +21,7 @@ pub use hot::{Hot, isolation_of};
 pub use table::{CONNECTIONS_MAX, VARIABLES};
 pub use value::{Val, Wrong, parse_bytes};
 
-use crate::variables::{self};
+use crate::variables;
 use sql::ast::{Name, Parsed};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -522,6 +522,9 @@ pub(crate) fn pair(id: VarId, value: &Val, set: &mut dyn FnMut(VarId, Val)) {
         }
     }
 }
+
+pub(crate) const FOREIGN_KEY_CHECKS: VarId = id("foreign_key_checks");
+pub(crate) const LOCK_WAIT: VarId = id("innodb_lock_wait_timeout");
 
 #[cfg(test)]
 mod tests {

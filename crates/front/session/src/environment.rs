@@ -1,0 +1,317 @@
+//! What expressions, the planner and the executor see of a session: [`expr::Env`], [`plan::Env`], [`run::Env`].
+
+use crate::gtid;
+use crate::gtids;
+use crate::state::State;
+use crate::variables::{FOREIGN_KEY_CHECKS, VARIABLES};
+use catalog::VirtualContext;
+use engine::Transaction;
+use expr::{LoadedFile, SourcePlace, SourceWait, Stage};
+use run::Env;
+use run::context::{Around, Conditions, Figures};
+use run::program::Condition;
+use sql::ast::Parsed;
+use std::sync::Arc;
+use types::codes::*;
+use types::collation::CollationId;
+use types::{DataType, Result, TypeKind, Value, err};
+
+/// Bytes that all user variables of a session may take.
+const USER_VARIABLE_BYTES_MAX: usize = 64 << 20;
+
+fn bytes_of(value: &Value<'_>) -> usize {
+    match value {
+        Value::Bytes(b) => b.len() + 64,
+        _ => 64,
+    }
+}
+
+impl expr::Env for State {
+    fn warning_count(&self) -> u64 {
+        self.warning_count
+    }
+
+    fn database(&self) -> Option<&str> {
+        self.database.as_deref()
+    }
+
+    fn connection_id(&self) -> u64 {
+        self.id.into()
+    }
+
+    fn pseudo_thread_id(&self) -> u64 {
+        self.pseudo_thread_id
+    }
+
+    fn user(&self) -> &str {
+        &self.user
+    }
+
+    fn current_user(&self) -> &str {
+        &self.current_user
+    }
+
+    fn current_role(&self) -> &str {
+        &self.current_role
+    }
+
+    fn now_us(&self) -> i64 {
+        self.now_us
+    }
+
+    fn time_zone_offset(&self, unix_seconds: i64) -> i32 {
+        self.time_zone.offset_at(unix_seconds)
+    }
+
+    fn literal_collation(&self) -> CollationId {
+        self.vars.hot().literals
+    }
+
+    fn sql_mode(&self) -> u64 {
+        self.sql_mode.0
+    }
+
+    fn last_insert_id(&self) -> u64 {
+        self.last_insert_id
+    }
+
+    fn set_last_insert_id(&mut self, id: u64) {
+        self.last_insert_id = id;
+    }
+
+    fn random(&mut self) -> &mut (u32, u32) {
+        &mut self.random
+    }
+
+    fn row_count(&self) -> i64 {
+        self.row_count
+    }
+
+    fn found_rows(&self) -> u64 {
+        self.found_rows
+    }
+
+    fn system_variable(&self, global: Option<bool>, name: &str) -> Result<(Value<'static>, DataType)> {
+        self.variable(global, self.server.globals.load().lookup(name)?)
+    }
+
+    fn user_variable(&self, name: &str) -> (Value<'static>, DataType) {
+        let found = match name.bytes().any(|b| b.is_ascii_uppercase()) {
+            true => self.user_vars.get(&name.to_ascii_lowercase()),
+            false => self.user_vars.get(name),
+        };
+        found.cloned().unwrap_or((Value::Null, DataType::new(TypeKind::Null)))
+    }
+
+    fn set_user_variable(&mut self, name: &str, value: Value<'static>, data_type: DataType) {
+        let name = name.to_ascii_lowercase();
+        let (new, old) = (bytes_of(&value), self.user_vars.get(&name).map_or(0, |(v, _)| bytes_of(v)));
+        if self.user_var_bytes + new - old.min(new) > USER_VARIABLE_BYTES_MAX {
+            self.condition("Error", ER_UNKNOWN_ERROR, format!("User variable '{name}' is too large and was not set"));
+            return;
+        }
+        self.user_var_bytes = self.user_var_bytes + new - old;
+        self.user_vars.insert(name, (value, data_type));
+    }
+
+    fn stage(&self, stage: Stage) -> Stage {
+        self.lane.map_or(stage, |lane| self.server.processes.stage(lane, stage))
+    }
+
+    fn release_lock(&mut self, name: &str) -> Option<bool> {
+        match self.user_locks.release(name) {
+            Some(()) => Some(true),
+            None => self.lock_owner(name).map(|_| false),
+        }
+    }
+
+    fn release_all_locks(&mut self) -> u64 {
+        self.user_locks.release_all()
+    }
+
+    fn lock_owner(&self, name: &str) -> Option<u64> {
+        self.server.catalog.locks().user_lock_owner(name)
+    }
+
+    fn receipt(&self, gtid: types::gtid::Gtid) -> Result<Option<String>> {
+        crate::receipt::of(self, gtid)
+    }
+
+    fn may_wait_for_gtids(&self) -> Result<()> {
+        match self.server.globals.load().uint(gtids::GTID_MODE) {
+            gtids::MODE_OFF => Err(err!(ER_GTID_MODE_OFF, "WAIT_FOR_EXECUTED_GTID_SET")),
+            _ => Ok(()),
+        }
+    }
+
+    fn wait_for_gtids(&self, set: &types::gtid::GtidSet, time: Option<std::time::Duration>) -> Result<bool> {
+        gtid::wait_for(self, set, time)
+    }
+
+    fn wait_for_source(&self, place: &SourcePlace<'_>, time: Option<std::time::Duration>) -> Result<SourceWait> {
+        let before = self.stage(Stage::SourcePosition);
+        let wait = self.server.channels.wait_for(place, time);
+        self.stage(before);
+        wait
+    }
+
+    fn load_file(&self, name: &str, size_max: u64) -> Result<LoadedFile> {
+        if !self.reads_files {
+            return Ok(LoadedFile::Refused);
+        }
+        crate::files::load(&self.server.globals.load(), name, size_max)
+    }
+
+    fn password_strength(&self, password: &str) -> i64 {
+        self.server.password_strength(self, password)
+    }
+
+    fn tell_of_parameter(&mut self, parameter: usize, code: u16, message: String) {
+        self.untold.push((parameter, code, message));
+    }
+
+    fn untold(&mut self, parameter: usize) -> (Vec<(u16, String)>, bool) {
+        let taken = self.untold.extract_if(.., |(n, ..)| *n == parameter);
+        let taken = taken.map(|(_, code, message)| (code, message)).collect();
+        (taken, !self.untold.is_empty())
+    }
+
+    fn warn(&mut self, level: &'static str, code: u16, message: String) {
+        self.condition(level, code, message);
+    }
+}
+
+impl plan::Env for State {
+    fn closure_of(
+        &mut self,
+        version: &Arc<catalog::Version>,
+        routine: &Arc<catalog::Routine>,
+    ) -> Result<plan::routine::Closure> {
+        run::program::closure::closure_of(version, self, routine)
+    }
+
+    fn use_of_trigger(
+        &mut self,
+        version: &Arc<catalog::Version>,
+        table: &Arc<catalog::Table>,
+        trigger: &Arc<catalog::Trigger>,
+    ) -> Result<plan::routine::TriggerUse> {
+        run::program::closure::use_of_trigger(version, self, table, trigger)
+    }
+
+    fn deprecated_variable(&self, name: &str) -> Option<&'static str> {
+        crate::variables::find(name).and_then(|id| VARIABLES[id as usize].deprecated_read())
+    }
+
+    fn engine(&self) -> &engine::Engine {
+        &self.server.engine
+    }
+}
+
+impl Env for State {
+    fn take_insert_id(&mut self) -> u64 {
+        std::mem::take(&mut self.insert_id)
+    }
+
+    fn get_lock(&mut self, name: &str, timeout: std::time::Duration, tx: &mut engine::Transaction) -> Result<bool> {
+        self.user_locks.get(&self.server, self.id.into(), name, timeout, tx)
+    }
+
+    fn is_single_statement(&self) -> bool {
+        self.single_statement
+    }
+
+    fn has_foreign_keys(&self, table: &catalog::Table) -> bool {
+        let current = self.server.catalog.current();
+        !table.foreign_keys.is_empty() || current.children(&table.schema, &table.name).next().is_some()
+    }
+
+    fn logged_rows(&self, beside: bool) -> Option<(binlog::payload::RowSettings, u64)> {
+        self.row_settings(beside)
+    }
+
+    fn foreign_key_checks(&self) -> bool {
+        self.vars.bool(FOREIGN_KEY_CHECKS)
+    }
+
+    fn runs_execute(&self) -> bool {
+        self.runs_execute
+    }
+
+    fn tmp_memory(&self) -> u64 {
+        self.vars.hot().tmp_memory
+    }
+
+    fn sort_buffer_size(&self) -> u64 {
+        self.vars.hot().sort_buffer_size
+    }
+
+    fn max_sort_length(&self) -> u64 {
+        self.vars.hot().max_sort_length
+    }
+
+    fn take_file(&mut self) -> Option<Box<dyn std::io::Read + Send>> {
+        self.file.take()
+    }
+
+    fn virtual_context(&self) -> &dyn VirtualContext {
+        match &self.inspect {
+            Some(context) => &**context,
+            None => &NoContext,
+        }
+    }
+
+    fn lent(&mut self) -> Option<&mut dyn std::any::Any> {
+        Some(State::lent(self))
+    }
+
+    fn surround(&mut self, routine: Around<'_>) {
+        self.take_surroundings(routine);
+    }
+
+    fn restore(&mut self) {
+        self.put_surroundings();
+    }
+
+    fn obey_within(
+        &mut self,
+        tx: &mut Transaction,
+        part: &Parsed,
+        given: Option<(Value<'static>, DataType)>,
+    ) -> Result<()> {
+        self.run_within(tx, part, given)
+    }
+
+    fn exchange_conditions(&mut self, others: Conditions) -> Conditions {
+        self.exchange_all_conditions(others)
+    }
+
+    fn conditions(&mut self) -> &mut Vec<Condition> {
+        &mut self.warnings
+    }
+
+    fn clear_conditions(&mut self) {
+        State::clear_conditions(self);
+    }
+
+    fn add_condition(&mut self, condition: Condition) {
+        State::add_condition(self, condition);
+    }
+
+    fn figures(&self) -> Figures {
+        self.all_figures()
+    }
+
+    fn set_figures(&mut self, figures: Figures) {
+        self.put_figures(figures);
+    }
+}
+
+/// For statements without virtual tables.
+pub(crate) struct NoContext;
+
+impl VirtualContext for NoContext {
+    fn as_any(&self) -> &dyn std::any::Any {
+        self
+    }
+}
