@@ -1,12 +1,10 @@
 //! The time of day.
 
-use rustix::time::{ClockId, clock_gettime};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Microseconds since 1970.
 #[inline]
 pub(crate) fn clock_us() -> u64 {
-    // Straight from the kernel's page: a difference of two SystemTimes takes twice as long.
-    let now = clock_gettime(ClockId::Realtime);
-    let nanoseconds = u64::try_from(now.tv_nsec).unwrap_or_default();
-    u64::try_from(now.tv_sec).unwrap_or_default() * 1_000_000 + nanoseconds / 1000
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    since.as_secs() * 1_000_000 + u64::from(since.subsec_micros())
 }
