@@ -36,7 +36,8 @@ pub(crate) enum Why {
     Asked,
 }
 
-/// ALTER TABLE collected: the table as it will be, and how to get there.
+/// ALTER TABLE collected: the table as it will be, and how to get there. Its fields are what the actions of a statement ask for, each of
+/// which may set any of them.
 pub(crate) struct AlterPlan {
     pub spec: TableSpec,
     /// For each new column the old position, `None` for added ones.

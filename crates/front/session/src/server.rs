@@ -90,7 +90,8 @@ pub(crate) const POLICY: [VarId; 9] = [
 /// Called with the global variables as they now are.
 type Told = Box<dyn Fn(&Globals) + Send + Sync>;
 
-/// Everything that sessions share. One a process (tests may make several).
+/// Everything that sessions share. One a process (tests may make several). Its fields are doors to what has rules of its own, each with
+/// those who write it (W) and read it (R).
 pub struct Server {
     pub engine: Arc<Engine>,
     /// `None`: `log_bin` is off.

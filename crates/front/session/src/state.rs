@@ -43,6 +43,7 @@ const COMPUTED: [VarId; 9] = [
     TIMESTAMP,
 ];
 
+/// What functions and statements may ask of a session. Its fields are answers, most of them one variable or function each.
 pub(crate) struct State {
     pub server: Arc<Server>,
     pub globals: Cached<Globals>,

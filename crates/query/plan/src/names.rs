@@ -17,6 +17,7 @@ use types::datatype::IMPLICIT;
 use types::{DataType, Result, TypeKind, Value, err};
 
 /// One query block: its tables and select aliases.
+/// Its fields are what the clauses of a block leave for each other while they are bound.
 #[derive(Default)]
 pub struct Block {
     pub sources: Vec<Source>,
@@ -102,6 +103,7 @@ pub enum AliasRule {
 }
 
 /// A table of FROM.
+/// Its fields are what binding, rewriting and choosing each learn of it.
 pub struct Source {
     pub slot: usize,
     pub schema: String,

@@ -53,6 +53,8 @@ struct Group {
     open: usize,
 }
 
+/// The join of a batch of left rows at a time. Its fields are the parts of the plan, the buffers of a batch, and how far it has come in
+/// them: each step borrows buffers of all three at once.
 pub struct BatchedOp {
     left: Box<dyn Op>,
     scan: ScanOp,

@@ -42,6 +42,8 @@ enum Ahead {
     Nothing,
 }
 
+/// The groups, and how they are made. The first fields are the plan's; the others are buffers that the next execution uses again, and each
+/// row touches them all.
 struct Groups {
     keys: Vec<Expr>,
     aggregates: Vec<AggregateCall>,

@@ -34,6 +34,7 @@ enum Source {
     File(Box<node::FileSource>),
 }
 
+/// INSERT and REPLACE. Its fields are the parts of the plan and the buffers of the row at hand: methods of all steps use both.
 pub struct InsertStatement {
     /// Taken out while the statement runs, so that its methods may borrow the table and change the rest.
     table: Option<Arc<Table>>,
@@ -65,7 +66,8 @@ pub struct InsertStatement {
     tuple: Vec<u8>,
 }
 
-/// What the rows of one execution have come to.
+/// What the rows of one execution have come to. Its fields are counters and the state of AUTO_INCREMENT, which each row moves on
+/// together.
 pub(super) struct Progress {
     pub how: Strictness,
     /// The rows are a query's.

@@ -27,7 +27,8 @@ use types::{CollationId, DataType, Result, SqlError, Value, err};
 const SPENT: u64 = u64::MAX;
 
 /// A statement resolved and planned for one version of the dictionary. Not shared: its operators hold their buffers, so
-/// that executing it again allocates nothing. `Send`, for sessions that move between workers.
+/// that executing it again allocates nothing. `Send`, for sessions that move between workers. Its fields are answers to what is asked of a
+/// plan before each execution: they are found once, when it is made.
 pub struct Prepared {
     catalog_version: u64,
     param_count: usize,

@@ -23,6 +23,8 @@ pub(super) type Keys<'k> = (&'k [u8], Option<&'k [u8]>);
 
 pub(super) type OwnKeys = (Vec<u8>, Option<Vec<u8>>);
 
+/// The rows of one table by one index. Its fields are what the plan says, what this execution has made of it, and buffers; they lie side by
+/// side because a point read sets and asks a few of each kind, and nothing else.
 pub struct ScanOp {
     slot: usize,
     table: Arc<Table>,

@@ -556,6 +556,7 @@ fn run(mut writer: Writer, shared: &(Mutex<Shared>, Condvar), tell: &Tell) {
     }
 }
 
+/// The thread that writes the files. Its fields are what it has to know between two commits; nobody else sees them.
 struct Writer {
     engine: Arc<Engine>,
     config: Config,

@@ -78,7 +78,8 @@ pub struct Savepoint {
     events: u64,
 }
 
-/// One for each session, made with the session and used for one transaction after another.
+/// One for each session, made with the session and used for one transaction after another. Its fields are seen by the session's thread
+/// alone, and reads and writes of rows use them in all combinations.
 pub struct Transaction {
     pub(crate) core: Arc<Core>,
     pub(crate) slot: LaneId,

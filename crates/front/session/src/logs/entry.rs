@@ -170,7 +170,8 @@ impl Slow<'_> {
         // Writing to memory does not fail.
         let _ = write!(
             head,
-            "# Time: {}\n# User@Host: {}  Id: {:>5}\n# Query_time: {took}  Lock_time: {waited} Rows_sent: {}  Rows_examined: {}",
+            "# Time: {}\n# User@Host: {}  Id: {:>5}\n\
+             # Query_time: {took}  Lock_time: {waited} Rows_sent: {}  Rows_examined: {}",
             stamp(self.ended_us, self.is_system),
             self.user_host,
             self.connection,

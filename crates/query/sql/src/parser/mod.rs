@@ -93,6 +93,8 @@ fn parse_whole(source: &[u8], mode: SqlMode, lifted: &[Lifted]) -> R<Parsed> {
     Ok(parser.finish(statement))
 }
 
+/// The parser of one text. Its fields are where it is in the text, what stands around the current token, and the arenas of the tree that it
+/// makes: every rule of the grammar uses all three.
 pub(crate) struct Parser<'s> {
     pub(crate) src: &'s [u8],
     lexer: Lexer<'s>,

@@ -51,6 +51,7 @@ pub struct Entry<'c> {
 
 /// A scan. Owns copies of what it read, so the transaction may write between two steps; entries that the transaction writes
 /// ahead of the cursor may or may not be seen, so a statement that moves its own scan key collects the keys first.
+/// Its fields are the state of one scan, kept from scan to scan for its buffers: a step moves most of them.
 pub struct Cursor {
     tree: Tree,
     direction: Direction,

@@ -67,6 +67,8 @@ unsafe impl Zeroed for PageMeta {}
 /// Pages whose newest changes could not be applied, each with the LSN that it must have reached to be whole again.
 pub type Lost = BTreeMap<PageId, Lsn>;
 
+/// The buffer pool. Its fields are what threads share of it, each with those who write it (W) and read it (R); those of one purpose that
+/// have rules of their own are types of their own.
 pub struct Pool {
     pages: Region,
     metas: Table<PageMeta>,
