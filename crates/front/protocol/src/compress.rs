@@ -12,7 +12,7 @@
 //! counts against `max_allowed_packet` before anything is made of it; room for what it unpacks to grows with that. Whole frames stay
 //! in here while enough is unpacked ([`Frames::has_whole_frame`]), so that many small frames cannot become much memory at once.
 
-use crate::input::{Plain, ReadOutcome};
+use crate::plain::{Plain, ReadOutcome};
 use crate::tls::Layer;
 use crate::wire::Malformed;
 use crate::{Capabilities, Stream};

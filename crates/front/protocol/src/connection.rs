@@ -1,6 +1,6 @@
 //! One client connection: the socket with its two buffers, sequence ids and agreed capabilities.
 
-pub use crate::input::ReadOutcome;
+pub use crate::plain::ReadOutcome;
 
 use crate::compress::{Algorithm, Frames};
 use crate::input::Input;

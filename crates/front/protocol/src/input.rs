@@ -10,6 +10,7 @@
 
 use crate::compress::{Frames, Source};
 use crate::output::Transport;
+use crate::plain::{Plain, ReadOutcome, timed_out};
 use crate::{Stream, tls};
 use std::cell::Cell;
 use std::io;
@@ -24,51 +25,6 @@ const LAYER_BUFFER_BYTES: usize = 20 << 10;
 const SHRINK_AFTER_PACKETS: u32 = 16;
 const HEADER_BYTES: usize = 4;
 const PART_BYTES: usize = 0xff_ffff;
-
-/// What [`Input::read`] found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReadOutcome {
-    /// A whole packet is there.
-    Packet,
-    /// Not one byte came within the given time: the connection may be parked.
-    Idle,
-    /// The client closed its end between two packets.
-    Closed,
-    /// The stream ended inside a packet, or broke.
-    Broken,
-    /// The client stopped in the middle of a packet for longer than `net_read_timeout` (error 1159).
-    TimedOut,
-    /// The payload is larger than `max_allowed_packet` (error 1153). The connection cannot go on.
-    TooLarge,
-    /// The sequence id is not the expected one (error 1156). The connection cannot go on.
-    OutOfOrder,
-    /// A compressed frame does not unpack to what it says (error 1157). The connection cannot go on.
-    NotCompressed,
-}
-
-impl ReadOutcome {
-    pub(crate) fn of(error: io::Error) -> ReadOutcome {
-        if timed_out(&error) { ReadOutcome::Idle } else { ReadOutcome::Broken }
-    }
-}
-
-/// Where a layer above the socket puts what it has decrypted or unpacked: behind the bytes that are there. The buffer only grows.
-pub(crate) struct Plain<'a> {
-    pub buffer: &'a mut Vec<u8>,
-    pub filled: &'a mut usize,
-}
-
-impl Plain<'_> {
-    /// Room for exactly this much more, which counts as filled.
-    pub fn add(&mut self, bytes: usize) -> &mut [u8] {
-        let at = *self.filled;
-        *self.filled += bytes;
-        if self.buffer.len() < *self.filled {
-            self.buffer.resize(*self.filled, 0);
-        }
-        &mut self.buffer[at..*self.filled]
-    }
-}
 
 #[derive(Debug)]
 pub struct Input {
@@ -413,10 +369,6 @@ impl Input {
         self.socket_timeout = Some(wanted);
         Ok(())
     }
-}
-
-fn timed_out(e: &io::Error) -> bool {
-    matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }
 
 #[cfg(all(test, unix))]

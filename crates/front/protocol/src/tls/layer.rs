@@ -4,10 +4,9 @@
 //! waits for its socket, with TLS as without. A record that has come in part is no command yet.
 
 use super::acceptor::Acceptor;
-use super::{ClientNames, TlsInfo};
-use super::{certificate::Certificate, cipher};
+use super::{ClientNames, TlsInfo, certificate::Certificate, cipher};
 use crate::Stream;
-use crate::input::Plain;
+use crate::plain::Plain;
 use rustls::{HandshakeKind, ServerConnection};
 use std::io;
 use std::sync::Arc;
