@@ -1,18 +1,9 @@
 //! EXPLAIN ANALYZE: rows, loops and time of an operator and all below it.
 
+use crate::execution::Count;
 use crate::{Frame, Op, Run, Scope, Settled};
 use observe::clock::now_ns;
 use types::Result;
-
-/// What one operator did in all its loops.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Count {
-    pub loops: u64,
-    pub rows: u64,
-    /// Nanoseconds until the first rows and until the ends.
-    pub first_ns: u64,
-    pub total_ns: u64,
-}
 
 pub struct CountedOp {
     pub inner: Box<dyn Op>,

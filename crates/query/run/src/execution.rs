@@ -1,8 +1,7 @@
 //! One execution of a statement: what its operators share.
 
 use crate::Env;
-use crate::counted::Count;
-use crate::recursive::WorkingTable;
+use crate::spill::{Room, WorkingTable};
 use crate::subquery::Subquery;
 use catalog::error;
 use engine::{Isolation, LockMode, Read, Savepoint, Transaction, Wait};
@@ -35,6 +34,16 @@ pub enum PlainReads {
 /// How rows are read that are to be written.
 pub const LOCKING: engine::Read =
     engine::Read::Locking { mode: engine::LockMode::Exclusive, wait: engine::Wait::Block };
+
+/// What one operator did in all its loops.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Count {
+    pub loops: u64,
+    pub rows: u64,
+    /// Nanoseconds until the first rows and until the ends.
+    pub first_ns: u64,
+    pub total_ns: u64,
+}
 
 /// What all operators of one execution share: its fields are what each of them would be given one by one.
 pub struct Run<'x> {
@@ -131,12 +140,6 @@ impl<'x> Run<'x> {
         asked.iter().try_for_each(|e| e.eval(self, Scope::new(&frame, None)).map(drop))
     }
 
-    /// Has an operator's buffer of so many bytes to go on in a file? Beyond `max`, and earlier where the statement has little left.
-    #[inline]
-    pub fn must_spill(&self, bytes: usize, max: usize) -> bool {
-        bytes > max || bytes > IN_MEMORY_BYTES_MIN && sync::memory::is_tight()
-    }
-
     /// Have the operators files or buffers that are not to outlive the execution?
     pub fn holds_much(&self) -> bool {
         self.evaluation.holds_much.get()
@@ -157,20 +160,6 @@ impl<'x> Run<'x> {
         self.env.borrow().max_sort_length().min(IN_MEMORY_BYTES_MAX) as usize
     }
 
-    /// A temporary file in `tmpdir`. Errors 1 (no such directory) and 3.
-    #[cold]
-    pub fn temp_file(&self) -> Result<cipher::Scratch> {
-        self.evaluation.holds_much.set(true);
-        observe::increment(Counter::CreatedTmpFiles);
-        let directory = match self.env.borrow().system_variable(Some(true), "tmpdir")?.0 {
-            Value::Bytes(b) => String::from_utf8_lossy(&b).into_owned(),
-            _ => "/tmp".to_string(),
-        };
-        cipher::Scratch::new(&directory).map_err(|e| {
-            SqlError::new(EE_CANTCREATEFILE, format!("Can't create/write to file '{directory}' (OS errno - {e})"))
-        })
-    }
-
     /// An engine error on the way to the client.
     #[cold]
     pub fn engine_error(&self, e: engine::Error) -> SqlError {
@@ -188,5 +177,25 @@ impl<'x> Run<'x> {
             PlainReads::Locked => true,
         };
         if locks { Read::Locking { mode: LockMode::Shared, wait: Wait::Block } } else { Read::Consistent }
+    }
+}
+
+impl Room for Run<'_> {
+    #[inline]
+    fn must_spill(&self, bytes: usize, max: usize) -> bool {
+        bytes > max || bytes > IN_MEMORY_BYTES_MIN && sync::memory::is_tight()
+    }
+
+    #[cold]
+    fn temp_file(&self) -> Result<cipher::Scratch> {
+        self.evaluation.holds_much.set(true);
+        observe::increment(Counter::CreatedTmpFiles);
+        let directory = match self.env.borrow().system_variable(Some(true), "tmpdir")?.0 {
+            Value::Bytes(b) => String::from_utf8_lossy(&b).into_owned(),
+            _ => "/tmp".to_string(),
+        };
+        cipher::Scratch::new(&directory).map_err(|e| {
+            SqlError::new(EE_CANTCREATEFILE, format!("Can't create/write to file '{directory}' (OS errno - {e})"))
+        })
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::build::build_query;
 use crate::context::{Outcome, RowSink};
-use crate::counted::Count;
+use crate::execution::Count;
 use crate::subquery::Query;
 use crate::{Run, Step};
 use plan::ColumnMeta;

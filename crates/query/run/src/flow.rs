@@ -1,13 +1,12 @@
 //! Operators that pass rows on: filter, limit, distinct, values, derived tables, set operations.
 
-use super::key_set::{KeySet, hash_bytes};
-use super::saved_slots::{restore_slots, save_slots};
-use super::spill::{Aside, Kept, Place, Reader, Spill};
-use super::{Frame, Op, Receive, Run, Scope, Settled, Step, tuple};
+use crate::key_set::{KeySet, hash_bytes};
+use crate::saved_slots::{restore_slots, save_slots};
+use crate::spill::{Aside, Kept, Place, Reader, Room, Spill};
 use crate::subquery::Query;
-use expr::Execution;
-use expr::Expr;
+use crate::{Frame, Op, Receive, Run, Scope, Settled, Step, tuple};
 use expr::key::encode_key;
+use expr::{Execution, Expr};
 use hashbrown::HashMap;
 use observe::Counter;
 use plan::node::SetKind;

@@ -1,14 +1,13 @@
 //! Grouping by hash: one accumulator a group and aggregate; without GROUP BY one group, and no table at all. Rows that come
 //! group by group need neither: one group is computed, and told when the next one begins.
 
-use super::key_set::hash_bytes;
-use super::saved_slots::{restore_slots, save_slots};
-use super::spill::Aside;
-use super::{Frame, Op, Run, Scope, Step, tuple};
-use expr::Execution;
+use crate::key_set::hash_bytes;
+use crate::saved_slots::{restore_slots, save_slots};
+use crate::spill::{Aside, Room};
+use crate::{Frame, Op, Run, Scope, Step, tuple};
 use expr::aggregate::{Accumulator, AggregateCall, AggregateKind};
 use expr::key::encode_key;
-use expr::{Expr, convert};
+use expr::{Execution, Expr, convert};
 use observe::Counter;
 use plan::node::Group;
 use types::{Result, Value};

@@ -3,13 +3,12 @@
 //! A hash join whose right side finds no room goes on in files: both sides are put aside by the hash of their keys, and one
 //! partition after the other is joined in memory, or divided again. Left rows come in another order then.
 
-use super::saved_slots::{restore_slots, save_slots};
-use super::spill::{self, Pair, Sides};
-use super::{Frame, Op, Run, Scope};
 use crate::key_set::hash_bytes;
-use expr::Execution;
-use expr::Expr;
+use crate::saved_slots::{restore_slots, save_slots};
+use crate::spill::{self, Pair, Room, Sides};
+use crate::{Frame, Op, Run, Scope};
 use expr::key::encode_key;
+use expr::{Execution, Expr};
 use plan::node::JoinKind;
 use types::Result;
 

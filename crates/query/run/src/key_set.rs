@@ -1,6 +1,5 @@
 //! Sets of byte strings.
 
-use super::Run;
 use expr::Execution;
 use types::Result;
 
@@ -32,7 +31,7 @@ impl KeySet {
     }
 
     /// True when the key is new.
-    pub fn insert(&mut self, run: &Run<'_>, key: &[u8]) -> Result<bool> {
+    pub fn insert(&mut self, run: &impl Execution, key: &[u8]) -> Result<bool> {
         let bytes = &self.bytes;
         let of = |e: &(u32, u32)| &bytes[e.0 as usize..e.1 as usize];
         let hash = hash_bytes(key);

@@ -10,7 +10,7 @@ use crate::key_set::KeySet;
 use crate::reread::read_anew;
 use crate::rules::{RuleSet, is_ignorable};
 use crate::scan::count_position;
-use crate::spill::{Merge, Runs};
+use crate::spill::{Merge, Room, Runs};
 use crate::write::{Refused, RowWriter};
 use crate::{Frame, Op, Run, long, recycle, tuple};
 use catalog::Table;

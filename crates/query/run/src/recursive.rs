@@ -3,7 +3,7 @@
 
 use crate::key_set::KeySet;
 use crate::limit::limit_value;
-use crate::spill::{Kept, Place};
+use crate::spill::{Place, WorkingTable};
 use crate::subquery::Query;
 use crate::{Frame, Op, Run, Scope, tuple};
 use expr::key::encode_key;
@@ -13,14 +13,6 @@ use plan::node::{QueryPlan, Recursive};
 use std::sync::Arc;
 use types::codes::*;
 use types::{DataType, Result, StoreContext, TypeKind, err};
-
-/// All rows of a recursive expression, and where those are that the recursive blocks read now.
-#[derive(Default)]
-pub struct WorkingTable {
-    rows: Kept,
-    from: u64,
-    to: u64,
-}
 
 pub struct RecursiveOp {
     number: usize,

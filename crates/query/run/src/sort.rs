@@ -1,10 +1,9 @@
 //! Sorting: rows as tuples in one buffer, keys as memory-comparable bytes in another, sorted by reference.
 
-use super::spill::{Merge, Runs};
-use super::{Frame, Op, Receive, Run, Scope, Step, tuple};
-use expr::Execution;
+use crate::spill::{Merge, Room, Runs};
+use crate::{Frame, Op, Receive, Run, Scope, Step, tuple};
 use expr::key::encode_key;
-use expr::{Expr, Node, convert};
+use expr::{Execution, Expr, Node, convert};
 use observe::Counter;
 use plan::node::SortKey;
 use std::cmp::Ordering;

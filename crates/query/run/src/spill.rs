@@ -6,7 +6,6 @@
 //!   run      records, one after the other, in key order          partition   records in the order in which they came
 //! ```
 
-use super::Run;
 use expr::Execution;
 use observe::Counter;
 use std::sync::Arc;
@@ -18,6 +17,15 @@ const BLOCK: usize = 32 << 10;
 /// Runs merged at a time.
 const FAN_IN: usize = 64;
 const HEAD: usize = 8;
+
+/// What spilling needs of an execution: when it has to begin, and a file.
+pub trait Room: Execution {
+    /// Has an operator's buffer of so many bytes to go on in a file? Beyond `max`, and earlier where the statement has little left.
+    fn must_spill(&self, bytes: usize, max: usize) -> bool;
+
+    /// A temporary file in `tmpdir`. Errors 1 (no such directory) and 3.
+    fn temp_file(&self) -> Result<cipher::Scratch>;
+}
 
 /// Error 3: the disk is full, or worse.
 #[cold]
@@ -39,7 +47,7 @@ pub struct Spill {
 }
 
 impl Spill {
-    pub fn new(run: &Run<'_>) -> Result<Spill> {
+    pub fn new(run: &impl Room) -> Result<Spill> {
         Ok(Spill { file: run.temp_file()?, end: 0 })
     }
 
@@ -155,7 +163,7 @@ pub struct Runs {
 }
 
 impl Runs {
-    pub fn new(run: &Run<'_>) -> Result<Runs> {
+    pub fn new(run: &impl Room) -> Result<Runs> {
         Ok(Runs { spill: Spill::new(run)?, runs: Vec::new() })
     }
 
@@ -173,7 +181,7 @@ impl Runs {
     }
 
     /// All records in order; those of equal keys in the order of their runs. `unique`: only the first of these.
-    pub fn merge(mut self, run: &Run<'_>, unique: bool) -> Result<Merge> {
+    pub fn merge(mut self, run: &impl Room, unique: bool) -> Result<Merge> {
         while self.runs.len() > FAN_IN {
             observe::add(Counter::SortMergePasses, self.runs.len().div_ceil(FAN_IN) as u64);
             let mut merged = Vec::new();
@@ -310,7 +318,7 @@ impl Aside {
     }
 
     #[cold]
-    pub fn push(&mut self, run: &Run<'_>, hash: u64, row: &[u8]) -> Result<()> {
+    pub fn push(&mut self, run: &impl Room, hash: u64, row: &[u8]) -> Result<()> {
         let open = match &mut self.open {
             Some(open) => open,
             None => {
@@ -346,7 +354,7 @@ struct Partitions {
 }
 
 impl Partitions {
-    fn new(run: &Run<'_>, depth: u32) -> Result<Partitions> {
+    fn new(run: &impl Room, depth: u32) -> Result<Partitions> {
         let writers = (0..PARTITIONS).map(|_| Writer::default()).collect();
         Ok(Partitions { spill: Spill::new(run)?, writers, extents: vec![Vec::new(); PARTITIONS], depth })
     }
@@ -419,7 +427,7 @@ impl Sides {
     }
 
     #[cold]
-    pub fn new(run: &Run<'_>, depth: u32) -> Result<Sides> {
+    pub fn new(run: &impl Room, depth: u32) -> Result<Sides> {
         assert!(Sides::may_grow(depth), "a partition that cannot be divided stays in memory");
         Ok(Sides { left: Partitions::new(run, depth)?, right: Partitions::new(run, depth)? })
     }
@@ -491,7 +499,7 @@ impl Kept {
     }
 
     /// `memory_max`: bytes that may be in memory.
-    pub fn push(&mut self, run: &Run<'_>, row: &[u8], memory_max: usize) -> Result<()> {
+    pub fn push(&mut self, run: &impl Room, row: &[u8], memory_max: usize) -> Result<()> {
         self.memory.extend_from_slice(&(row.len() as u32).to_le_bytes());
         self.memory.extend_from_slice(row);
         self.count += 1;
@@ -549,4 +557,12 @@ impl Kept {
         }
         Ok(())
     }
+}
+
+/// All rows of a recursive expression, and where those are that the recursive blocks read now.
+#[derive(Default)]
+pub struct WorkingTable {
+    pub rows: Kept,
+    pub from: u64,
+    pub to: u64,
 }

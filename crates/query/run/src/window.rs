@@ -1,13 +1,12 @@
 //! Window functions. All input rows are kept and sorted by partition and order, in files where they find no room in memory; then
 //! one partition after another is computed, and its rows come out as they went in, with the results in a slot of their own.
 
-use super::saved_slots::{restore_slots, save_slots};
-use super::spill::{Merge, Runs};
-use super::{Frame, Op, Run, Scope, tuple};
-use expr::Execution;
+use crate::saved_slots::{restore_slots, save_slots};
+use crate::spill::{Merge, Room, Runs};
+use crate::{Frame, Op, Run, Scope, tuple};
 use expr::aggregate::{Accumulator, AggregateCall};
-use expr::convert;
 use expr::key::encode_key;
+use expr::{Execution, convert};
 use plan::node::{Edge, Step, StepFrame, Window};
 use std::cmp::Ordering;
 use std::ops::Range;
