@@ -1,6 +1,6 @@
 //! `sql_quote_show_create = OFF`: names in what SHOW CREATE and SHOW GRANTS say stand in backticks only where they have to.
 
-use inspect::show::Rows;
+use inspect::Rows;
 use sql::ast::ShowWhat;
 use sql::keywords::Kw;
 use types::Value;

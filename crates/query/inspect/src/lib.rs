@@ -20,6 +20,7 @@ mod mysql;
 mod performance_schema;
 pub mod plugins;
 pub mod routines;
+mod rows;
 pub mod show;
 mod threads;
 pub mod triggers;
@@ -31,7 +32,7 @@ pub use ddl_text::column_type;
 pub use grants::Rights;
 pub use hosts::{HOST_ERRORS, HostEntry};
 pub use plugins::PLUGINS;
-pub use show::Rows;
+pub use rows::Rows;
 pub use threads::RESOURCE_GROUPS;
 pub use view_check::invalid_view;
 

@@ -1,11 +1,12 @@
 //! The rows of SHOW statements, before LIKE and WHERE.
 
-use crate::columns::{ShowColumns, bigint, int, longtext, titled, varchar};
+use crate::columns::{bigint, int, longtext, titled, varchar};
 use crate::ddl_text::{column_type, default_text, has_charset};
 use crate::figures::process_row;
 use crate::information_schema::{
     collation_rows, column_key, engine_rows as engine_table, extra, index_rows, table_status, table_type,
 };
+use crate::rows::Rows;
 use crate::{Context, Row, create_database, create_table, create_view, locks, maybe, text, uint, word};
 use catalog::{Schema, Table};
 use std::sync::Arc;
@@ -13,20 +14,6 @@ use types::charset::Charset;
 use types::codes::*;
 use types::collation::CollationId;
 use types::{DataType, Result, SqlError, Value, err};
-
-/// A result set, and the column that `LIKE` compares.
-#[derive(Debug)]
-pub struct Rows {
-    pub columns: ShowColumns,
-    pub rows: Vec<Row>,
-    pub like: usize,
-}
-
-impl Rows {
-    pub fn new(columns: &[(&str, DataType)], rows: Vec<Row>) -> Rows {
-        Rows { columns: columns.iter().map(|(n, t)| (n.to_string(), *t)).collect(), rows, like: 0 }
-    }
-}
 
 fn schema<'c>(cx: &'c Context, name: &str) -> Result<&'c Arc<Schema>> {
     let schema = cx.version.schema(name).filter(|s| (cx.viewer.visible)(&s.name, ""));

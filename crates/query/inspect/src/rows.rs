@@ -1,0 +1,19 @@
+//! The result of a SHOW statement.
+
+use crate::Row;
+use crate::columns::ShowColumns;
+use types::DataType;
+
+/// A result set, and the column that `LIKE` compares.
+#[derive(Debug)]
+pub struct Rows {
+    pub columns: ShowColumns,
+    pub rows: Vec<Row>,
+    pub like: usize,
+}
+
+impl Rows {
+    pub fn new(columns: &[(&str, DataType)], rows: Vec<Row>) -> Rows {
+        Rows { columns: columns.iter().map(|(n, t)| (n.to_string(), *t)).collect(), rows, like: 0 }
+    }
+}
