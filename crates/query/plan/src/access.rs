@@ -203,6 +203,29 @@ impl Usable {
 }
 
 pub fn choose(p: &Planner<'_>, source: usize, conditions: &[Expr], bound: u64, wanted: &Wanted<'_>) -> Result<Choice> {
+    let refs: Vec<&Expr> = conditions.iter().collect();
+    choose_by(p, source, &refs, bound, wanted)
+}
+
+/// Can an index of the table use the condition once all slots are known? Where it is not plain to see it may.
+pub fn may_find(p: &Planner<'_>, source: usize, condition: &Expr) -> bool {
+    let source = &p.current_block().sources[source];
+    let Some(table) = &source.table else { return false };
+    if !is_plain(condition) {
+        return true;
+    }
+    let cx = Analysis::new(p, table, source.slot, u64::MAX);
+    let mut columns = table.indexes.iter().flat_map(|i| &i.parts).map(|part| part.column);
+    columns.any(|column| cx.limit(condition, column).is_some())
+}
+
+/// Does the condition say something about one column or nothing, and only when all that it reads beside that is known?
+pub fn is_plain(condition: &Expr) -> bool {
+    matches!(condition.node, Node::Compare(..) | Node::Between { .. } | Node::In { .. } | Node::Like { .. })
+}
+
+/// [`choose`] by these conditions.
+pub fn choose_by(p: &Planner<'_>, source: usize, refs: &[&Expr], bound: u64, wanted: &Wanted<'_>) -> Result<Choice> {
     let block = p.current_block();
     let source = &block.sources[source];
     let table = source.table.as_ref().expect("a stored table");
@@ -213,13 +236,12 @@ pub fn choose(p: &Planner<'_>, source: usize, conditions: &[Expr], bound: u64, w
     let known_rows = sample.map_or(rows, |s| (s.rows as f64).max(1.0));
     let scale = known_rows / cx.rows;
     let mut possible = Vec::new();
-    let refs: Vec<&Expr> = conditions.iter().collect();
     let usable = Usable::of(p, source, table)?;
     let locking = source.read != Read::Consistent;
     let mut best: Option<(f64, Choice)> = None;
     for i in (0..table.indexes.len()).filter(|i| *i == 0 || usable.join[*i] || usable.order[*i]) {
         let least = best.as_ref().map_or(f64::INFINITY, |(cost, _)| *cost);
-        let (found, has_ranges) = cx.by_index(i, source, &usable, &refs, wanted, least);
+        let (found, has_ranges) = cx.by_index(i, source, &usable, refs, wanted, least);
         if has_ranges {
             possible.push(i);
         }
@@ -228,7 +250,7 @@ pub fn choose(p: &Planner<'_>, source: usize, conditions: &[Expr], bound: u64, w
     let (mut cost, mut choice) = best.expect("the clustered index can always be scanned");
     if wanted.skips
         && !locking
-        && let Some(found) = cx.best_skip(p, source, (&refs, wanted), &usable.join)
+        && let Some(found) = cx.best_skip(p, source, (refs, wanted), &usable.join)
         && (found.forced || found.cost < cost)
     {
         if !possible.contains(&found.index) {
@@ -247,7 +269,7 @@ pub fn choose(p: &Planner<'_>, source: usize, conditions: &[Expr], bound: u64, w
     let is_sorted = !wanted.keys.is_empty();
     if mergeable.intersects
         && several
-        && let Some(found) = cx.intersection(&refs, &mergeable)
+        && let Some(found) = cx.intersection(refs, &mergeable)
     {
         let sort = if is_sorted { found.rows * 0.5 } else { 0.0 };
         if found.cost + sort < cost || mergeable.forced {
@@ -256,7 +278,7 @@ pub fn choose(p: &Planner<'_>, source: usize, conditions: &[Expr], bound: u64, w
         }
     }
     if mergeable.unions
-        && let Some((at, branches, merged)) = cx.union(&refs, &mergeable)
+        && let Some((at, branches, merged)) = cx.union(refs, &mergeable)
     {
         for b in &branches {
             if !possible.contains(&b.access.index) {

@@ -9,7 +9,7 @@ use super::Planner;
 use super::access::{self, Wanted};
 use super::join_tree::Tree;
 use super::node::{JoinKind, Plan};
-use super::rewrite::Classes;
+use super::rewrite::{Classes, Edge};
 use super::slots::slots_of;
 use super::tables::{hash_pairs, hash_sides};
 use expr::{Expr, Node};
@@ -19,8 +19,11 @@ use std::rc::Rc;
 use types::codes::*;
 use types::{Result, err};
 
-/// Operands whose orders are all tried.
+/// Operands whose orders are searched.
 const SEARCHED_MAX: usize = 9;
+/// Operands whose orders are all tried: of more, what may come next behind a set is not gone on with where something else may that
+/// costs less and gives fewer rows.
+const EXHAUSTED_MAX: usize = 6;
 /// Starting a scan or lookup.
 const OPEN: f64 = 1.5;
 /// Putting a row into a hash table, and asking for one.
@@ -93,18 +96,37 @@ struct Opening {
     looks_up: bool,
 }
 
+/// What indexes of a table may look up by.
+struct Finders {
+    /// For each of its columns and sets of equal columns: the slots of the others in the set. Any of them is as good.
+    sets: Vec<((u16, u16), usize, u64)>,
+    /// The slots that other conditions read which an index may use.
+    others: u64,
+}
+
+impl Finders {
+    /// What is known of this, with `known` slots: tables that are opened by the same are opened alike.
+    fn known(&self, known: u64) -> (u64, u64) {
+        let sets = self.sets.iter().take(64).enumerate().filter(|(_, (.., slots))| slots & known != 0);
+        let more = self.sets.iter().skip(64).fold(0, |all, (.., slots)| all | slots);
+        (sets.fold(0, |bits, (i, _)| bits | 1 << i), known & (self.others | more))
+    }
+}
+
 /// The conditions of one join, with what is asked of them for every set of its operands.
 struct Conditions<'c> {
     list: &'c [Expr],
-    classes: &'c Classes,
+    /// Those that are equalities of columns which imply each other.
+    edges: Vec<Option<Edge>>,
     /// The slots that each reads.
     slots: Vec<u64>,
     /// For a hash table: the slots of both sides of an equality that has one.
     pairs: Vec<(u64, u64)>,
     /// Once it was asked.
     selectivity: Vec<Cell<Option<f64>>>,
-    /// By the table, and those of the known slots that its conditions read.
-    openings: RefCell<HashMap<(usize, u64), Rc<Opening>>>,
+    /// By the table, and what an index of it can look up by: see [`Finders::known`].
+    openings: RefCell<HashMap<(usize, (u64, u64)), Rc<Opening>>>,
+    finders: RefCell<HashMap<usize, Rc<Finders>>>,
 }
 
 impl<'c> Conditions<'c> {
@@ -112,11 +134,12 @@ impl<'c> Conditions<'c> {
         let subqueries = planner.subqueries();
         Conditions {
             list,
-            classes,
+            edges: list.iter().map(|e| classes.edge(e)).collect(),
             slots: list.iter().map(|e| slots_of(subqueries, e)).collect(),
             pairs: list.iter().filter_map(|e| hash_sides(subqueries, e)).collect(),
             selectivity: vec![Cell::new(None); list.len()],
             openings: RefCell::default(),
+            finders: RefCell::default(),
         }
     }
 
@@ -173,8 +196,14 @@ impl Search<'_, '_> {
                 None => continue,
             };
             let known = slots_in(self.planner, operands, set) | bound;
+            let mut following = Vec::with_capacity(n);
             for i in (0..n).filter(|i| set & 1 << i == 0 && after[*i] & !(set as u64) == 0) {
-                let joined = self.join_cost(operands[i], conditions, known, rows, set != 0 || bound != 0)?;
+                following.push((i, self.join_cost(operands[i], conditions, known, rows, set != 0 || bound != 0)?));
+            }
+            if n > EXHAUSTED_MAX && set != 0 {
+                drop_dearer(&mut following);
+            }
+            for (i, joined) in following {
                 let cost = cost + joined.cost;
                 let next = &mut best[set | 1 << i];
                 if cost <= greedy.cost && next.as_ref().is_none_or(|s| cost < s.cost) {
@@ -295,8 +324,9 @@ impl Search<'_, '_> {
     fn kept_of(&self, conditions: &Conditions<'_>, used: &[bool], own: u64, known: u64) -> Result<f64> {
         let applies = |slots: u64| slots & !(known | own) == 0 && slots & own != 0;
         let applying = || (0..used.len()).filter(|at| applies(conditions.slots[*at]));
-        let link = |at: usize| conditions.classes.link(&conditions.list[at], own);
-        let mut linked: Vec<_> = applying().filter(|at| used[*at]).filter_map(link).collect();
+        let link = |at: usize| conditions.edges[at].as_ref()?.seen_from(own);
+        // An opening that is kept may have used another one of its set than what can be asked now.
+        let mut linked: Vec<_> = (0..used.len()).filter(|at| used[*at]).filter_map(link).collect();
         let mut kept = 1.0;
         for at in applying().filter(|at| !used[*at]) {
             if let Some(link) = link(at) {
@@ -310,17 +340,53 @@ impl Search<'_, '_> {
         Ok(kept)
     }
 
-    /// [`Search::leaf_cost`] of a table of the join, computed once for those of the known slots that its conditions read.
+    /// [`Search::leaf_cost`] of a table of the join, computed once for those of the known slots that an index may look up by.
     fn opening(&self, leaf: usize, conditions: &Conditions<'_>, known: u64) -> Result<Rc<Opening>> {
         let own = 1 << self.planner.current_block().sources[leaf].slot;
-        let read = conditions.slots.iter().filter(|slots| *slots & own != 0).fold(0, |all, slots| all | slots);
-        let key = (leaf, known & read);
+        let key = (leaf, self.finders(leaf, own, conditions).known(known));
         if let Some(opening) = conditions.openings.borrow().get(&key) {
             return Ok(Rc::clone(opening));
         }
-        let opening = Rc::new(self.leaf_cost(leaf, conditions.list, known)?);
+        // What says nothing of the table, and what can not be asked yet, is not looked at for each of its indexes.
+        let (mut places, mut asked) = (Vec::new(), Vec::new());
+        for (at, e) in conditions.list.iter().enumerate() {
+            let slots = conditions.slots[at];
+            if slots & own != 0 && (slots & !(known | own) == 0 || !access::is_plain(e)) {
+                places.push(at);
+                asked.push(e);
+            }
+        }
+        let mut opening = self.leaf_cost(leaf, &asked, known)?;
+        let mut used = vec![false; conditions.list.len()];
+        places.into_iter().zip(&opening.used).for_each(|(at, is_used)| used[at] = *is_used);
+        opening.used = used;
+        let opening = Rc::new(opening);
         conditions.openings.borrow_mut().insert(key, Rc::clone(&opening));
         Ok(opening)
+    }
+
+    fn finders(&self, leaf: usize, own: u64, conditions: &Conditions<'_>) -> Rc<Finders> {
+        if let Some(finders) = conditions.finders.borrow().get(&leaf) {
+            return Rc::clone(finders);
+        }
+        let mut finders = Finders { sets: Vec::new(), others: 0 };
+        for (at, e) in conditions.list.iter().enumerate() {
+            let others = conditions.slots[at] & !own;
+            if conditions.slots[at] & own == 0 || !access::may_find(self.planner, leaf, e) {
+                continue;
+            }
+            let Some((column, set)) = conditions.edges[at].and_then(|edge| edge.seen_from(own)) else {
+                finders.others |= others;
+                continue;
+            };
+            match finders.sets.iter_mut().find(|(c, s, _)| (*c, *s) == (column, set)) {
+                Some((.., slots)) => *slots |= others,
+                None => finders.sets.push((column, set, others)),
+            }
+        }
+        let finders = Rc::new(finders);
+        conditions.finders.borrow_mut().insert(leaf, Rc::clone(&finders));
+        finders
     }
 
     /// May its rows be read once, and kept in a hash table?
@@ -358,7 +424,7 @@ impl Search<'_, '_> {
         let (scan, scanned) = self.inner_cost(right, Asked::Alone, &inside, 0)?;
         let cost = scan + scanned * BUILD + rows * PROBE + out * 0.1;
         let looks_up = match **right {
-            Tree::Leaf(i) => self.leaf_cost(i, on, known)?.looks_up,
+            Tree::Leaf(i) => self.leaf_cost(i, &on.iter().collect::<Vec<_>>(), known)?.looks_up,
             _ => true,
         };
         let hash = (cost < loops.cost && !self.wants_batches(right)) || !looks_up || !strategies.loops;
@@ -386,7 +452,8 @@ impl Search<'_, '_> {
         match tree {
             Tree::Leaf(i) => {
                 let own = tree.slots(self.planner);
-                let Opening { cost, mut rows, used, .. } = self.leaf_cost(*i, conditions, known)?;
+                let Opening { cost, mut rows, used, .. } =
+                    self.leaf_cost(*i, &conditions.iter().collect::<Vec<_>>(), known)?;
                 for (e, used) in conditions.iter().zip(&used) {
                     if !used && slots_of(self.planner.subqueries(), e) & !(known | own) == 0 {
                         rows *= self.planner.selectivity(e)?;
@@ -435,12 +502,12 @@ impl Search<'_, '_> {
         }
     }
 
-    fn leaf_cost(&self, leaf: usize, conditions: &[Expr], known: u64) -> Result<Opening> {
+    fn leaf_cost(&self, leaf: usize, conditions: &[&Expr], known: u64) -> Result<Opening> {
         let source = &self.planner.current_block().sources[leaf];
         let unused = vec![false; conditions.len()];
         match &source.table {
             Some(t) if t.virtual_rows.is_none() => {
-                let choice = access::choose(self.planner, leaf, conditions, known, &Wanted::none())?;
+                let choice = access::choose_by(self.planner, leaf, conditions, known, &Wanted::none())?;
                 let looks_up = !choice.access.ranges.is_empty();
                 Ok(Opening { cost: choice.cost, rows: choice.rows, used: choice.used, looks_up })
             }
@@ -460,6 +527,17 @@ impl Search<'_, '_> {
             Tree::Join { left, right, .. } => Ok(self.tree_rows(left)?.max(self.tree_rows(right)?)),
         }
     }
+}
+
+/// Leaves those for which no other costs as little and gives as few rows.
+fn drop_dearer(following: &mut Vec<(usize, Joined)>) {
+    following.sort_by(|(_, a), (_, b)| a.cost.total_cmp(&b.cost).then(a.rows.total_cmp(&b.rows)));
+    let mut fewest = f64::INFINITY;
+    following.retain(|(_, joined)| {
+        let fewer = joined.rows < fewest;
+        fewest = fewest.min(joined.rows);
+        fewer
+    });
 }
 
 fn slots_in(p: &Planner<'_>, operands: &[&Tree], set: usize) -> u64 {

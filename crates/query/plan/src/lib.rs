@@ -78,7 +78,7 @@ pub use local::LocalType;
 use names::Block;
 use node::{Body, QueryPlan};
 use sql::ast::{self, Parsed, Statement};
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::sync::Arc;
 pub use table_use::{ColumnUse, RoutineUse, TableUse, ViewRight};
 use types::codes::*;
@@ -189,6 +189,7 @@ impl<'p> Planner<'p> {
                 explains: false,
                 literal_collation,
                 locals: Arc::from([]),
+                switches: OnceCell::new(),
             },
             found: state::Found { unsteady: false, wants_row_by_row: false },
         }
@@ -345,12 +346,11 @@ impl<'p> Planner<'p> {
 
     /// Is a flag of `optimizer_switch` off?
     fn switched_off(&self, flag: &str) -> bool {
-        match self.env.system_variable(None, "optimizer_switch") {
-            Ok((types::Value::Bytes(all), _)) => {
-                all.split(|b| *b == b',').any(|f| f.strip_suffix(b"=off").is_some_and(|name| name == flag.as_bytes()))
-            }
-            _ => false,
-        }
+        let all = self.settings.switches.get_or_init(|| match self.env.system_variable(None, "optimizer_switch") {
+            Ok((types::Value::Bytes(all), _)) => all.into_owned(),
+            _ => Vec::new(),
+        });
+        all.split(|b| *b == b',').any(|f| f.strip_suffix(b"=off").is_some_and(|name| name == flag.as_bytes()))
     }
 
     /// The statement names column `i` of a table, to read it; `star`: as part of `*`.

@@ -31,6 +31,25 @@ fn link(e: &Expr) -> Option<(Column, Column, CollationId)> {
     (same && (s, c) != (t, d)).then_some(((*s, *c), (*t, *d), *collation))
 }
 
+/// An equality between two columns of a set.
+#[derive(Clone, Copy)]
+pub struct Edge {
+    columns: (Column, Column),
+    set: usize,
+}
+
+impl Edge {
+    /// Its column of the tables `own` where the other one is of others, and the set.
+    pub fn seen_from(&self, own: u64) -> Option<(Column, usize)> {
+        let (x, y) = self.columns;
+        match (own >> x.0 & 1 == 1, own >> y.0 & 1 == 1) {
+            (true, false) => Some((x, self.set)),
+            (false, true) => Some((y, self.set)),
+            _ => None,
+        }
+    }
+}
+
 impl Classes {
     /// Of the conditions on columns of `slots`; adds an equality for each two columns that have none: each stands for all others
     /// of its set then, also two columns of one table that are equal to a third.
@@ -86,14 +105,15 @@ impl Classes {
 
     /// For an equality between a column of the tables `own` and one of tables before them: its own column and its set. Of
     /// those with the same answer one is enough.
-    pub fn link(&self, e: &Expr, own: u64) -> Option<(Column, usize)> {
+    fn link(&self, e: &Expr, own: u64) -> Option<(Column, usize)> {
+        self.edge(e)?.seen_from(own)
+    }
+
+    /// An equality of columns of one set.
+    pub fn edge(&self, e: &Expr) -> Option<Edge> {
         let (x, y, _) = link(e)?;
         let set = self.sets.iter().position(|s| s.contains(&x) && s.contains(&y))?;
-        match (own >> x.0 & 1 == 1, own >> y.0 & 1 == 1) {
-            (true, false) => Some((x, set)),
-            (false, true) => Some((y, set)),
-            _ => None,
-        }
+        Some(Edge { columns: (x, y), set })
     }
 
     /// Drops equalities with earlier tables that others of the list imply.

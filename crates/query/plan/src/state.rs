@@ -13,7 +13,7 @@ use crate::{LocalType, RoutineUse, TableUse, ViewRight};
 use catalog::mdl::Pin;
 use expr::Expr;
 use expr::adapt::TemporalParam;
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::ops::Range;
 use std::sync::Arc;
 use types::{CollationId, DataType};
@@ -191,6 +191,8 @@ pub struct Settings {
     pub literal_collation: CollationId,
     /// The variables of the stored program that the statement is part of.
     pub locals: Arc<[LocalType]>,
+    /// `optimizer_switch`, once it was asked for: its text is put together each time, and a join order asks by the thousand.
+    pub switches: OnceCell<Vec<u8>>,
 }
 
 /// What has turned out.
