@@ -27,11 +27,33 @@ pub struct FieldReader {
     block: Vec<u8>,
     at: usize,
     at_end: bool,
+    /// By byte: something other than itself may begin with it inside of a field.
+    marks: [bool; 256],
 }
 
 impl FieldReader {
     pub fn new(source: Box<dyn Read + Send>, format: FileFormat) -> FieldReader {
-        FieldReader { source, format, block: Vec::new(), at: 0, at_end: false }
+        let mut marks = [false; 256];
+        let ends = [format.fields_terminated.first(), format.lines_terminated.first()];
+        for byte in ends.into_iter().flatten().copied().chain(format.enclosed).chain(format.escaped) {
+            marks[byte as usize] = true;
+        }
+        FieldReader { source, format, block: Vec::new(), at: 0, at_end: false, marks }
+    }
+
+    /// Moves the bytes that stand for themselves to `out`, up to the first that may not.
+    fn plain(&mut self, out: &mut Vec<u8>) -> io::Result<()> {
+        loop {
+            self.ahead(1)?;
+            let ahead = &self.block[self.at..];
+            let n = ahead.iter().position(|b| self.marks[*b as usize]).unwrap_or(ahead.len());
+            out.extend_from_slice(&ahead[..n]);
+            let done = n < ahead.len() || n == 0;
+            self.at += n;
+            if done {
+                return Ok(());
+            }
+        }
     }
 
     /// The bytes ahead, at least `n` unless the file ends before.
@@ -113,6 +135,7 @@ impl FieldReader {
         }
         let mut null = false;
         loop {
+            self.plain(out)?;
             if !quoted && let Some(end) = self.end_ahead()? {
                 let word = enclosed.is_some() && out == b"NULL";
                 return Ok((word || null && out == b"N", end));
