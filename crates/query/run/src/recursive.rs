@@ -12,7 +12,7 @@ use observe::Counter;
 use plan::node::{QueryPlan, Recursive};
 use std::sync::Arc;
 use types::codes::*;
-use types::{DataType, Result, StoreContext, TypeKind, err};
+use types::{DataType, Result, StoreContext, TypeKind, Value, err};
 
 pub struct RecursiveOp {
     number: usize,
@@ -68,6 +68,11 @@ impl RecursiveOp {
             let mut w = tuple::Writer::new(row, types.len());
             for (i, (e, ty)) in query.outputs.iter().zip(types.iter()).enumerate() {
                 let v = e.eval(run, at)?;
+                // What nothing is to be done for.
+                if let (Value::Int(_), TypeKind::BigInt, false, false) = (&v, ty.kind, ty.unsigned, *distinct) {
+                    w.push(&v);
+                    continue;
+                }
                 let source = convert::source_type(&e.ty, &v);
                 // The mode of the session: a value that does not fit its column is an error where an INSERT of it is.
                 let context =
