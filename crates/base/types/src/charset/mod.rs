@@ -395,6 +395,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn places_of_characters_are_those_of_std() {
+        let letters = ['a', 'é', '€', '😀'];
+        for number in 0..4usize.pow(6) {
+            let text: String = (0..6).map(|i| letters[number / 4usize.pow(i) % 4]).collect();
+            for end in 0..=6 {
+                let part = &text[..text.char_indices().nth(end).map_or(text.len(), |(at, _)| at)];
+                for n in 0..8 {
+                    let expected = part.char_indices().nth(n).map_or(part.len(), |(at, _)| at);
+                    assert_eq!(Charset::Utf8mb4.char_offset(part.as_bytes(), n), expected, "{part} {n}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn decode_utf8_agrees_with_std_on_every_scalar() {
         let mut buffer = [0; 4];
         for c in '\0'..=char::MAX {

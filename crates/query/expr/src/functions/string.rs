@@ -844,3 +844,47 @@ fn from_base64<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let clean: Vec<u8> = s.iter().copied().filter(|b| !b.is_ascii_whitespace()).collect();
     Ok(base64::decode(&clean).map_or(Value::Null, bytes))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All texts of so many letters.
+    fn texts(letters: &[char], length: u32) -> impl Iterator<Item = String> + '_ {
+        let n = letters.len();
+        (0..n.pow(length)).map(move |number| (0..length).map(|i| letters[number / n.pow(i) % n]).collect())
+    }
+
+    #[test]
+    fn short_texts_are_searched_as_long_ones() {
+        for text in texts(&['a', 'b', 'é'], 6) {
+            for what in ["a", "ab", "aab", "é", "aé", "bb"] {
+                let found: Vec<usize> =
+                    (0..=text.len()).filter_map(|at| find_short(text.as_bytes(), what.as_bytes(), at)).collect();
+                let expected: Vec<usize> = (0..=text.len())
+                    .filter_map(|at| Some(at + memmem::find(&text.as_bytes()[at..], what.as_bytes())?))
+                    .collect();
+                assert_eq!(found, expected, "{what} in {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn parts_are_those_of_single_characters() {
+        for text in texts(&['a', 'é', '😀'], 5) {
+            let chars: Vec<char> = text.chars().collect();
+            for pos in -7..8i64 {
+                for length in -1..8i64 {
+                    let from = if pos < 0 { chars.len() as i64 + pos } else { pos - 1 };
+                    let whole = pos != 0 && from >= 0 && length > 0;
+                    let expected: String = match whole {
+                        true => chars.iter().skip(from as usize).take(length as usize).collect(),
+                        false => String::new(),
+                    };
+                    let part = part(Charset::Utf8mb4, text.as_bytes(), pos, length);
+                    assert_eq!(&text[part], expected, "{text} {pos} {length}");
+                }
+            }
+        }
+    }
+}
