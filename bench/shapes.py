@@ -3,6 +3,7 @@
 Time is the process's CPU clock before and after, so that a busy machine and the client's own work do not count.
 """
 
+import itertools
 import math
 import os
 import re
@@ -103,31 +104,61 @@ def growth(times):
     return math.log(max(y, 0.01) / max(x, 0.01)) / math.log(b / a)
 
 
-def measure(server, shape, repetitions, files):
-    """[(size, ms)] as far as the statement ends in time; a string where it failed."""
-    times = []
-    for n in shape.sizes:
-        full = lambda text: expand(text, n).replace("{files}", files).replace("{server}", server.name)
-        seen = []
-        for _ in range(repetitions):
-            error = server.once([full(s) for s in shape.once])
-            error = error or server.run([full(s) for s in shape.before])[1]
-            error = error or server.beside([full(s) for s in shape.beside])
-            if error:
-                return f"before: {error}"
-            ms, error = server.run([full(shape.statement)])
-            if error:
-                return error
-            seen.append(ms)
-            server.run([full(s) for s in shape.after])
-            for left in os.listdir(files):
-                os.remove(os.path.join(files, left))
-            if ms > SECONDS * 250:
-                break
-        times.append((n, statistics.median(seen)))
-        if times[-1][1] > SECONDS * 1000:
+def measure(server, shape, n, repetitions, files):
+    """Milliseconds, or what went wrong."""
+    full = lambda text: expand(text, n).replace("{files}", files).replace("{server}", server.name)
+    seen = []
+    for _ in range(repetitions):
+        error = server.once([full(s) for s in shape.once])
+        error = error or server.run([full(s) for s in shape.before])[1]
+        error = error or server.beside([full(s) for s in shape.beside])
+        if error:
+            return f"before: {error}"
+        ms, error = server.run([full(shape.statement)])
+        if error:
+            return error
+        seen.append(ms)
+        server.run([full(s) for s in shape.after])
+        for left in os.listdir(files):
+            os.remove(os.path.join(files, left))
+        if ms > SECONDS * 250:
             break
+    return statistics.median(seen)
+
+
+def measure_together(servers, group, repetitions, files):
+    """By shape and server [(size, ms)], as far as the statement ends in time. What shapes share is as large for all of them."""
+    times = {(shape.name, s.name): [] for shape in group for s in servers if not shape.on or s.name in shape.on}
+    for at in range(3):
+        for shape in group:
+            for server in servers:
+                seen = times.get((shape.name, server.name))
+                if seen is None or len(seen) < at or seen and seen[-1][1] > SECONDS * 1000:
+                    continue
+                ms = measure(server, shape, shape.sizes[at], repetitions, files)
+                if isinstance(ms, str):
+                    print(f"{shape.name}: {server.name}: {ms}", file=sys.stderr)
+                    continue
+                seen.append((shape.sizes[at], ms))
     return times
+
+
+def row(shape, servers, times):
+    good = {s.name: times[shape.name, s.name] for s in servers if times.get((shape.name, s.name))}
+    size = min((t[-1][0] for t in good.values()), default=0)
+    at = {name: dict(t).get(size, 0) for name, t in good.items()}
+    peers = [ms for name, ms in at.items() if name != servers[0].name]
+    ratio = f"{at[servers[0].name] / min(peers):.2f}" if peers and servers[0].name in at else ""
+    cells = [f"{at[s.name]:.1f}" if s.name in at else "" for s in servers]
+    steep = [f"{growth(good[s.name]):.2f}" if len(good.get(s.name, [])) > 1 else "" for s in servers]
+    return f"{shape.name} | {size} | " + " | ".join(cells) + f" | {ratio} | " + ", ".join(steep)
+
+
+def prepare(server, tables):
+    for n in ROWS:
+        _, error = server.run([expand(s, n) for s in tables.before])
+        if error:
+            sys.exit(f"{server.name}: tables of {n} rows: {error}")
 
 
 def main():
@@ -138,26 +169,15 @@ def main():
         servers.append(Server(name, *where.split(",")))
     all_shapes = shapes(path)
     for server in servers:
-        for n in ROWS:
-            _, error = server.run([expand(s, n) for s in all_shapes[0].before])
-            if error:
-                sys.exit(f"{server.name}: tables of {n} rows: {error}")
+        prepare(server, all_shapes[0])
     print("shape | size | " + " | ".join(s.name for s in servers) + " | ratio | growth: " + ", ".join(s.name for s in servers))
-    for shape in all_shapes[1:]:
-        if not re.search(pattern, shape.name):
-            continue
-        seen = {s.name: measure(s, shape, int(repetitions), files) for s in servers if not shape.on or s.name in shape.on}
-        good = {name: t for name, t in seen.items() if not isinstance(t, str)}
-        for name, t in seen.items():
-            if isinstance(t, str):
-                print(f"{shape.name}: {name}: {t}", file=sys.stderr)
-        size = min((t[-1][0] for name, t in good.items()), default=0)
-        at = {name: dict(t).get(size, 0) for name, t in good.items()}
-        peers = [ms for name, ms in at.items() if name != servers[0].name]
-        ratio = f"{at[servers[0].name] / min(peers):.2f}" if peers and servers[0].name in at else ""
-        cells = [f"{at[s.name]:.1f}" if s.name in at else "" for s in servers]
-        steep = [f"{growth(good[s.name]):.2f}" if len(good.get(s.name, [])) > 1 else "" for s in servers]
-        print(f"{shape.name} | {size} | " + " | ".join(cells) + f" | {ratio} | " + ", ".join(steep), flush=True)
+    wanted = [shape for shape in all_shapes[1:] if re.search(pattern, shape.name)]
+    for _, group in itertools.groupby(wanted, lambda shape: shape.once or shape.name):
+        group = list(group)
+        times = measure_together(servers, group, int(repetitions), files)
+        for shape in group:
+            print(row(shape, servers, times), flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()
