@@ -72,7 +72,7 @@ class Shape:
 
 
 def expand(text, n):
-    """{n} is the size; {list SEPARATOR|TEXT} is TEXT n times: $i counts from 1, $p is one less, $r is scattered over the table;
+    """{n} is the size, {tenth} a tenth of it; {list SEPARATOR|TEXT} is TEXT n times: $i counts from 1, $p is one less, $r is scattered over the table;
     {pairs SEPARATOR|TEXT} is TEXT for each $p < $i up to n."""
 
     def repeated(found):
@@ -85,7 +85,8 @@ def expand(text, n):
             body.replace("$r", str(i * 7919 % 1000003)).replace("$p", str(p)).replace("$i", str(i)) for p, i in each
         )
 
-    return re.sub(r"\{(list|pairs) ([^|]*)\|([^}]*)\}", repeated, text).replace("{n}", str(n))
+    text = re.sub(r"\{(list|pairs) ([^|]*)\|([^}]*)\}", repeated, text)
+    return text.replace("{n}", str(n)).replace("{tenth}", str(n // 10))
 
 
 def shapes(path):

@@ -226,6 +226,9 @@ SELECT SUM(r) FROM (SELECT RANK() OVER (PARTITION BY g ORDER BY u) r FROM t{n}) 
 # window, moving sum
 SELECT SUM(m) FROM (SELECT SUM(u) OVER (ORDER BY id ROWS BETWEEN 10 PRECEDING AND CURRENT ROW) m FROM t{n}) x
 
+# window, sum of a tenth of the rows
+SELECT SUM(m) FROM (SELECT SUM(u) OVER (ORDER BY id ROWS BETWEEN {tenth} PRECEDING AND CURRENT ROW) m FROM t{n}) x
+
 # range by a secondary key
 SELECT SUM(u) FROM t{n} WHERE k BETWEEN {n} / 10 AND {n} / 5
 

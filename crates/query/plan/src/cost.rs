@@ -96,6 +96,9 @@ struct Opening {
     looks_up: bool,
 }
 
+/// Which sets of equal columns have one that is known, and the known slots beside.
+type Known = (u64, u64);
+
 /// What indexes of a table may look up by.
 struct Finders {
     /// For each of its columns and sets of equal columns: the slots of the others in the set. Any of them is as good.
@@ -106,7 +109,7 @@ struct Finders {
 
 impl Finders {
     /// What is known of this, with `known` slots: tables that are opened by the same are opened alike.
-    fn known(&self, known: u64) -> (u64, u64) {
+    fn known(&self, known: u64) -> Known {
         let sets = self.sets.iter().take(64).enumerate().filter(|(_, (.., slots))| slots & known != 0);
         let more = self.sets.iter().skip(64).fold(0, |all, (.., slots)| all | slots);
         (sets.fold(0, |bits, (i, _)| bits | 1 << i), known & (self.others | more))
@@ -125,7 +128,7 @@ struct Conditions<'c> {
     /// Once it was asked.
     selectivity: Vec<Cell<Option<f64>>>,
     /// By the table, and what an index of it can look up by: see [`Finders::known`].
-    openings: RefCell<HashMap<(usize, (u64, u64)), Rc<Opening>>>,
+    openings: RefCell<HashMap<(usize, Known), Rc<Opening>>>,
     finders: RefCell<HashMap<usize, Rc<Finders>>>,
 }
 
