@@ -57,6 +57,8 @@ pub enum Parsed {
 
 impl Decimal {
     pub const MAX_PRECISION: u32 = 65;
+    /// Digits of a number that is computed, before a column takes it.
+    pub const COMPUTED_MAX: u32 = WORDS_MAX * WORD_DIGITS;
     pub const MAX_SCALE: u8 = 30;
     pub const ZERO: Decimal = Decimal { digits: Wide::ZERO, scale: 0, negative: false };
     pub const ONE: Decimal = Decimal { digits: Wide([1, 0, 0, 0]), scale: 0, negative: false };
@@ -152,8 +154,13 @@ impl Decimal {
         self.checked_add(other.neg())
     }
 
-    /// Product; the scale is the sum of both, cut where 9 words do not hold it. `None`: overflow (MySQL 1690).
+    /// Product; the scale is the sum of both, 30 at most, and cut where 9 words do not hold it. `None`: overflow (MySQL 1690).
     pub fn checked_mul(self, other: Decimal) -> Option<Decimal> {
+        let scale = (self.scale + other.scale).min(Decimal::MAX_SCALE);
+        Some(self.whole_product(other)?.round(scale))
+    }
+
+    fn whole_product(self, other: Decimal) -> Option<Decimal> {
         let negative = self.negative != other.negative;
         let scale = self.scale as u32 + other.scale as u32;
         if let (Some(a), Some(b)) = (self.digits.small(), other.digits.small())

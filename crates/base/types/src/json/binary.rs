@@ -114,6 +114,8 @@ fn scalar(v: &Json, out: &mut Vec<u8>) -> u8 {
             put(STRING, text.as_bytes(), out)
         }
         Json::Decimal(v) => {
+            // What is computed may have more digits behind the point than a column.
+            let v = if v.scale() > Decimal::MAX_SCALE { v.round(Decimal::MAX_SCALE) } else { *v };
             let mut bytes = vec![v.precision().max(v.scale() as u32) as u8, v.scale()];
             v.write_binary(bytes[0] as u32, bytes[1], &mut bytes);
             custom(NEW_DECIMAL, &bytes, out)
@@ -389,8 +391,7 @@ pub(super) fn decode_value(kind: u8, bytes: &[u8], writer: Writer, bounds: &Boun
             match *kind {
                 NEW_DECIMAL => {
                     let (precision, scale) = (*data.first()?, *data.get(1)?);
-                    if scale > precision || u32::from(precision) > Decimal::MAX_PRECISION || scale > Decimal::MAX_SCALE
-                    {
+                    if scale > precision || u32::from(precision) > Decimal::COMPUTED_MAX || scale > Decimal::MAX_SCALE {
                         return None;
                     }
                     Json::Decimal(Decimal::read_binary(&data[2..], precision as u32, scale)?)
