@@ -7,6 +7,7 @@ use crate::schema::{Column, Version};
 use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
+use types::CollationId;
 
 /// A procedure or a function. The fields are what `information_schema.ROUTINES` shows of it.
 #[derive(Clone)]
@@ -103,11 +104,28 @@ pub enum ParameterMode {
     InOut,
 }
 
-/// How a routine is found: names are the same in any letter case, and procedures have names of their own.
+/// How a routine is found: procedures have names of their own.
 pub type RoutineKey = (RoutineKind, String);
 
 pub fn routine_key(kind: RoutineKind, name: &str) -> RoutineKey {
-    (kind, name.to_lowercase())
+    (kind, folded_name(name))
+}
+
+/// Names of routines are the same in any letter case and with any accents, as `utf8mb3_general_ci` has it: by their weights, each of
+/// which is a character.
+pub fn folded_name(name: &str) -> String {
+    let of = |c: char| {
+        let mut weights = Vec::new();
+        CollationId::UTF8MB3_GENERAL_CI.weights(c.encode_utf8(&mut [0; 4]).as_bytes(), &mut weights);
+        let unit = weights.first_chunk().map_or(0, |unit| u16::from_be_bytes(*unit));
+        char::from_u32(unit.into()).unwrap_or(char::REPLACEMENT_CHARACTER)
+    };
+    name.chars().map(of).collect::<String>().to_lowercase()
+}
+
+/// Do two names of programs mean the same?
+pub fn same_name(a: &str, b: &str) -> bool {
+    a == b || folded_name(a) == folded_name(b)
 }
 
 /// What ALTER PROCEDURE says.

@@ -3,7 +3,8 @@
 //! The text of the body stays as it was written, with what it has to be read under. The table keeps those of one event and time in the
 //! order in which they fire.
 
-use crate::schema::{Table, Version, eq_name};
+use crate::routine::same_name;
+use crate::schema::{Table, Version};
 use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
@@ -88,7 +89,7 @@ impl Version {
     pub fn trigger(&self, schema: &str, name: &str) -> Option<(&Arc<Table>, &Arc<Trigger>)> {
         let tables = self.schema(schema)?.tables.values();
         tables.into_iter().find_map(|table| {
-            let found = table.triggers.iter().find(|t| eq_name(&t.name, name));
+            let found = table.triggers.iter().find(|t| same_name(&t.name, name));
             found.map(|trigger| (table, trigger))
         })
     }

@@ -3,8 +3,7 @@
 use crate::Ddl;
 use crate::define::check_name;
 use crate::mdl::{Duration, Mode, Name};
-use crate::routine::{RoutineKind, routine_key};
-use crate::schema::eq_name;
+use crate::routine::{RoutineKind, routine_key, same_name};
 use crate::trigger::{Trigger, TriggerOrder};
 use std::sync::Arc;
 use types::codes::*;
@@ -38,7 +37,7 @@ impl Ddl<'_> {
         let at = match order {
             None => old.triggers.len(),
             Some(order) => {
-                let is_it = |t: &Arc<Trigger>| eq_name(&t.name, &order.other) && t.fires_with(&trigger);
+                let is_it = |t: &Arc<Trigger>| same_name(&t.name, &order.other) && t.fires_with(&trigger);
                 let at = old
                     .triggers
                     .iter()
@@ -56,6 +55,6 @@ impl Ddl<'_> {
         let (table, _) = self.version().trigger(schema, name).ok_or_else(|| err!(ER_TRG_DOES_NOT_EXIST))?;
         let table = table.name.clone();
         let old = self.lock_table(schema, &table)?;
-        self.alter_table(&old, |t| t.triggers.retain(|t| !eq_name(&t.name, name))).map(drop)
+        self.alter_table(&old, |t| t.triggers.retain(|t| !same_name(&t.name, name))).map(drop)
     }
 }

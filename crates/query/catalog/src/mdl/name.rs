@@ -31,9 +31,9 @@ impl Name {
         Name::Table(schema.into(), name.into())
     }
 
-    /// A procedure or function, whose names are the same in any letter case.
+    /// A procedure or function.
     pub fn routine(kind: RoutineKind, schema: &str, name: &str) -> Name {
-        Name::Routine(kind, schema.into(), name.to_lowercase().into())
+        Name::Routine(kind, schema.into(), crate::routine::folded_name(name).into())
     }
 
     /// As the column OBJECT_TYPE says it.
