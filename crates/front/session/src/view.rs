@@ -9,9 +9,11 @@ use crate::variables::{VarId, id};
 use accounts::AccountName;
 use catalog::schema::eq_name;
 use catalog::{CheckOption, Column, ColumnDefault, TableName, Version, View, ViewAlgorithm};
+use expr::Env as _;
 use sql::ast::{self, Account, CreateView, Expr, ObjectName, Parsed, Statement};
 use sql::print::quote_name;
 use sql::print_query::{self, Tables};
+use std::fmt::Write as _;
 use types::codes::*;
 use types::collation::CollationId;
 use types::sql_mode::SqlMode;
@@ -39,6 +41,19 @@ impl Tables for Dictionary<'_> {
         let found = schema.or(self.database).and_then(|schema| self.version.table(schema, table));
         let columns = found.into_iter().flat_map(|t| &t.columns).filter(|c| c.invisible && !c.hidden);
         columns.map(|c| c.name.clone()).collect()
+    }
+
+    fn column_type(&self, parsed: &Parsed, column: &ast::CreateColumnType) -> Option<String> {
+        let (ty, members) =
+            plan::column_type::column_type(parsed, "", column, CollationId::UTF8MB4_0900_AI_CI, false).ok()?;
+        let mut text = inspect::column_type(&ty, &members);
+        if ty.kind.is_text() && ty.kind != TypeKind::Json {
+            _ = write!(text, " character set {}", ty.collation.charset().name());
+        }
+        if let Some(collation) = column.collation {
+            _ = write!(text, " collate {}", parsed.name(collation));
+        }
+        Some(text)
     }
 
     fn routine(&self, schema: Option<&str>, name: &str) -> Option<String> {
@@ -127,6 +142,11 @@ impl Session {
             connection_collation: self.state.vars.text(COLLATION_CONNECTION).to_string(),
             updatable: false,
         };
+        if view.algorithm == ViewAlgorithm::Merge && !plan::written_views::is_mergeable_view(&view) {
+            view.algorithm = ViewAlgorithm::Undefined;
+            let told = err!(ER_WARN_VIEW_MERGE);
+            self.state.warn("Warning", told.code, told.message);
+        }
         view.updatable = plan::written_views::is_updatable(&version, &schema, &view);
         // What a join or more than columns would have to be checked for is not there.
         let is_checked = || plan::views::is_selection(&view) || plan::written_views::is_of_derived_alone(&view);

@@ -104,7 +104,7 @@ pub fn is_updatable(version: &Version, schema: &str, view: &View) -> bool {
 }
 
 /// Are the view's rows those of the tables in FROM?
-pub(super) fn is_mergeable_view(view: &View) -> bool {
+pub fn is_mergeable_view(view: &View) -> bool {
     parsed_query(view).is_ok_and(|parsed| rows_of_tables(&parsed, view).is_some())
 }
 

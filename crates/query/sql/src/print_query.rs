@@ -13,6 +13,10 @@ pub trait Tables {
     fn invisible(&self, _schema: Option<&str>, _table: &str) -> Vec<String> {
         Vec::new()
     }
+    /// The type of a column of JSON_TABLE, as it is written.
+    fn column_type(&self, _parsed: &Parsed, _column: &CreateColumnType) -> Option<String> {
+        None
+    }
     /// The stored function that a call means, as it is written; `None`: a native one.
     fn routine(&self, _schema: Option<&str>, _name: &str) -> Option<String> {
         None
@@ -29,8 +33,15 @@ pub struct Printed {
 /// The query as MySQL keeps it. `distinct_names`: columns whose names are made from their texts get others where those are
 /// taken, or none that a column can have. `None`: it has something that no view can have, or a name that nobody knows.
 pub fn query(parsed: &Parsed, id: QueryId, distinct_names: bool, tables: &dyn Tables) -> Option<Printed> {
-    let mut printer =
-        Printer { parsed, tables, scopes: Vec::new(), ctes: Vec::new(), outputs: Vec::new(), distinct_names };
+    let mut printer = Printer {
+        parsed,
+        tables,
+        scopes: Vec::new(),
+        before: Vec::new(),
+        ctes: Vec::new(),
+        outputs: Vec::new(),
+        distinct_names,
+    };
     let text = printer.query(id)?;
     Some(Printed { text, names: printer.outputs })
 }
@@ -68,6 +79,8 @@ struct Printer<'p> {
     parsed: &'p Parsed,
     tables: &'p dyn Tables,
     scopes: Vec<Scope>,
+    /// Tables of FROM to the left of what is printed.
+    before: Vec<Vec<Source>>,
     ctes: Vec<(String, Vec<String>)>,
     /// Names of the columns of the query printed last.
     outputs: Vec<String>,
@@ -402,11 +415,70 @@ impl Printer<'_> {
                 ))
             }
             TableRef::Join { left, right, kind, natural, constraint } => {
-                let (left, right) = (self.from(*left)?, self.from(*right)?);
-                self.join(left, right, *kind, *natural, constraint)
+                let left = self.from(*left)?;
+                // JSON_TABLE reads columns of the tables before it.
+                self.before.push(left.sources.clone());
+                let right = self.from(*right);
+                self.before.pop();
+                self.join(left, right?, *kind, *natural, constraint)
             }
-            TableRef::JsonTable(_) => None,
+            TableRef::JsonTable(table) => self.json_table(table),
         }
+    }
+
+    fn json_table(&mut self, table: &JsonTable) -> Option<From> {
+        let parsed = self.parsed;
+        let sources = self.before.iter().flatten().cloned().collect();
+        self.scopes.push(Scope { sources, ..Scope::default() });
+        let doc = self.expr(table.doc);
+        let mut names = Vec::new();
+        let columns = self.json_columns(&table.columns, &mut names);
+        self.scopes.pop();
+        let name = parsed.name(table.alias).to_string();
+        let (path, prefix) = (self.path(table.path), quote_name(&name));
+        let text = format!("json_table({}, {path} columns ({})) {prefix}", doc?, columns?);
+        Some(single(text, Source { schema: None, prefix, name, columns: names, invisible: Vec::new() }))
+    }
+
+    fn path(&self, path: Str) -> String {
+        print::quote_string(&String::from_utf8_lossy(self.parsed.bytes(path)))
+    }
+
+    /// The columns of JSON_TABLE; their names go to `names`.
+    fn json_columns(&mut self, columns: &[JsonColumn], names: &mut Vec<String>) -> Option<String> {
+        let parsed = self.parsed;
+        let mut texts = Vec::with_capacity(columns.len());
+        for column in columns {
+            texts.push(match column {
+                JsonColumn::Ordinality(name) => {
+                    names.push(parsed.name(*name).to_string());
+                    format!("{} for ordinality", quote_name(parsed.name(*name)))
+                }
+                JsonColumn::Nested { path, columns } => {
+                    let columns = self.json_columns(columns, names)?;
+                    format!("nested path {} columns ({columns})", self.path(*path))
+                }
+                JsonColumn::Path { name, column_type, exists, path, on_empty, on_error } => {
+                    names.push(parsed.name(*name).to_string());
+                    let (name, ty) = (quote_name(parsed.name(*name)), self.tables.column_type(parsed, column_type)?);
+                    let word = if *exists { "exists path" } else { "path" };
+                    let mut text = format!("{name} {ty} {word} {}", self.path(*path));
+                    for (response, of) in [(on_empty, "empty"), (on_error, "error")] {
+                        match response {
+                            JsonOnResponse::Implicit => {}
+                            JsonOnResponse::Null => _ = write!(text, " null on {of}"),
+                            JsonOnResponse::Error => _ = write!(text, " error on {of}"),
+                            JsonOnResponse::Default(e) => {
+                                let Expr::String { text: value, .. } = &parsed[*e] else { return None };
+                                _ = write!(text, " default {} on {of}", self.path(*value));
+                            }
+                        }
+                    }
+                    text
+                }
+            });
+        }
+        Some(texts.join(", "))
     }
 
     fn join(

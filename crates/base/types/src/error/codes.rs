@@ -313,6 +313,7 @@ error_table! {
     ER_VIEW_SELECT_VARIABLE = 1351, "HY000", "View's SELECT contains a variable or parameter";
     ER_VIEW_SELECT_TMPTABLE = 1352, "HY000", "View's SELECT refers to a temporary table '%-.192s'";
     ER_VIEW_WRONG_LIST = 1353, "HY000", "In definition of view, derived table or common table expression, SELECT list and column names list have different column counts";
+    ER_WARN_VIEW_MERGE = 1354, "HY000", "View merge algorithm can't be used here for now (assumed undefined algorithm)";
     ER_WARN_VIEW_WITHOUT_KEY = 1355, "HY000", "View being updated does not have complete key of underlying table in it";
     ER_VIEW_INVALID = 1356, "HY000", "View '%-.192s.%-.192s' references invalid table(s) or column(s) or function(s) or definer/invoker of view lack rights to use them";
     ER_SP_NO_DROP_SP = 1357, "HY000", "Can't drop or alter a %s from within another stored routine";
