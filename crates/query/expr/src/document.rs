@@ -9,7 +9,7 @@ use types::{Charset, DataType, Decimal, Result, SqlError, TypeKind, Value, err};
 /// The number of a document.
 pub fn json_number(v: &Value<'_>, run: &dyn Execution) -> Value<'static> {
     match v.json_scalar() {
-        Value::Null => {
+        Value::Null | Value::Date(_) | Value::Time(_) | Value::DateTime(_) => {
             warn_json("DOUBLE", run);
             Value::Double(0.0)
         }
@@ -26,7 +26,7 @@ pub fn json_number(v: &Value<'_>, run: &dyn Execution) -> Value<'static> {
 /// The decimal that a document is.
 pub fn json_decimal(v: &Value<'_>, run: &dyn Execution) -> Value<'static> {
     match v.json_scalar() {
-        Value::Null => {
+        Value::Null | Value::Date(_) | Value::Time(_) | Value::DateTime(_) => {
             warn_json("DECIMAL", run);
             Value::Decimal(Decimal::ZERO)
         }
@@ -43,7 +43,7 @@ pub fn json_decimal(v: &Value<'_>, run: &dyn Execution) -> Value<'static> {
 /// The integer that a document is.
 pub fn json_integer(v: &Value<'_>, run: &dyn Execution) -> Value<'static> {
     match v.json_scalar() {
-        Value::Null => {
+        Value::Null | Value::Date(_) | Value::Time(_) | Value::DateTime(_) => {
             warn_json("INTEGER", run);
             Value::Int(0)
         }

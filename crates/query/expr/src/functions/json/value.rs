@@ -59,6 +59,7 @@ fn returned<'a>(v: &Json, a: &Args<'a>) -> Result<Value<'a>> {
         (Json::Int(_) | Json::UInt(_) | Json::Double(_) | Json::Decimal(_) | Json::Bool(_), k) if k.is_temporal() => {
             return Err(wrong());
         }
+        (Json::Date(_) | Json::Time(_) | Json::DateTime(_), k) if k.is_numeric() => return Err(wrong()),
         _ => {}
     }
     if a.ty.kind.is_text() || a.ty.kind.is_bytes() {
