@@ -72,7 +72,8 @@ pub fn parse_f64(text: &[u8]) -> (f64, usize) {
 /// The integer at the start of a text: (value, bytes it takes, whether it went out of range of both i64 and u64). Digits
 /// behind a point are not read; the value saturates.
 pub fn parse_integer(text: &[u8]) -> (i128, usize, bool) {
-    let mut i = text.iter().take_while(|b| is_blank(**b)).count();
+    // MySQL passes over no other blanks in front of an integer.
+    let mut i = text.iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
     let negative = text.get(i) == Some(&b'-');
     if matches!(text.get(i), Some(b'-' | b'+')) {
         i += 1;

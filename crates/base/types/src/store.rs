@@ -197,6 +197,12 @@ fn to_integer<'a>(value: Value<'a>, column: &DataType, context: &StoreContext<'_
     let wide = match &value {
         Value::Bytes(text) => {
             let (decimal, used, _) = Decimal::parse_prefix(text);
+            let first = text.iter().find(|b| !matches!(b, b' ' | b'\t'));
+            let (decimal, used) = match first {
+                // Other blanks are not passed over.
+                Some(b) if number::is_blank(*b) => (Decimal::ZERO, 0),
+                _ => (decimal, used),
+            };
             if used == 0 {
                 junk = Some(ER_TRUNCATED_WRONG_VALUE_FOR_FIELD);
             } else if text[used..].iter().any(|b| !number::is_blank(*b)) {
