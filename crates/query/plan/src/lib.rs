@@ -202,7 +202,8 @@ impl<'p> Planner<'p> {
 
     pub fn query_body_of(&mut self, id: ast::QueryId) -> Result<Body> {
         let into = self.target_variables(id);
-        let plan = self.query(id, true)?;
+        let mut plan = self.query(id, true)?;
+        query::numbers_as_written(&mut plan.plan);
         self.refuse_big(&plan.plan)?;
         let variables = match self.parsed[id].into.as_deref() {
             Some(ast::Into::Vars(variables)) => &variables[..],

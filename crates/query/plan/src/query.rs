@@ -10,10 +10,11 @@ use crate::parameter::{self, Takes};
 use crate::recursive::Working;
 use crate::set::same_width;
 use crate::sorted::{OrderKey, OrderlessLimit, sorted};
-use expr::{Expr, Shape, common, compare, error, operand};
+use expr::function::{Function, Rule, unlisted};
+use expr::{Expr, Node, Shape, common, compare, convert, error, operand};
 use sql::ast::{self, Expr as Ast, ExprId, QueryBody, QueryId};
 use types::codes::*;
-use types::{Result, SqlError, err};
+use types::{DataType, Result, SqlError, err};
 
 /// A common table expression in scope.
 #[derive(Clone)]
@@ -254,6 +255,7 @@ impl Planner<'_> {
         for i in 0..width {
             let column: Vec<&Expr> = all.iter().map(|r| &r[i]).collect();
             let ty = compare::column_of_all(&column, common::common_type(&column, "VALUES")?);
+            all.iter_mut().for_each(|row| as_in_column(&mut row[i], ty));
             let e = Expr::column(0, i, ty);
             columns.push(plain_meta(&format!("column_{i}"), &e));
             outputs.push(e);
@@ -352,6 +354,37 @@ impl Planner<'_> {
         let count = self.expr_for(limit.count, &like, Takes::Stored)?;
         let offset = limit.offset.map(|o| self.expr_for(o, &like, Takes::Stored)).transpose()?;
         Ok(Some((count, offset)))
+    }
+}
+
+/// What VALUES puts into a column of another type or with more digits.
+static IN_COLUMN: Function =
+    unlisted("in column", 1, 1, Rule::First, |a| convert::widen(a.value(0)?, &a.args[0].ty, a.ty, a.run));
+
+fn as_in_column(e: &mut Expr, ty: DataType) {
+    let is_number = ty.kind.is_numeric() || ty.kind.is_temporal();
+    if is_number && (e.ty.kind, e.ty.decimals) != (ty.kind, ty.decimals) {
+        let own = std::mem::replace(e, Expr::null());
+        *e = Expr::new(Node::Call(&IN_COLUMN, vec![own]), ty);
+    }
+}
+
+/// A VALUES statement sends numbers as they are; as a table, or beside other queries, they are those of its columns.
+pub fn numbers_as_written(plan: &mut Plan) {
+    match plan {
+        Plan::Values { rows, .. } => {
+            for e in rows.iter_mut().flatten() {
+                if let Node::Call(f, args) = &mut e.node
+                    && std::ptr::eq(*f, &IN_COLUMN)
+                    && e.ty.kind.is_numeric()
+                {
+                    *e = args.pop().expect("one argument");
+                }
+            }
+        }
+        Plan::Limit { input, .. } => numbers_as_written(input),
+        Plan::Sort(sort) => numbers_as_written(&mut sort.input),
+        _ => {}
     }
 }
 
