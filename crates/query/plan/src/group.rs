@@ -43,7 +43,7 @@ impl Grouping<'_> {
         let ty = DataType { length: 21, ..DataType::new(TypeKind::BigInt) };
         let mut all: Option<Expr> = None;
         for (n, arg) in args.iter().enumerate() {
-            let Some(i) = self.keys.iter().position(|k| k.same(arg)) else {
+            let Some(i) = self.keys.iter().position(|k| arg.says(k)) else {
                 return Err(err!(ER_FIELD_IN_GROUPING_NOT_GROUP_BY, n + 1));
             };
             let bits = if self.rollup { Expr::column(self.slot, BITS_COLUMN, ty) } else { Expr::int(0) };

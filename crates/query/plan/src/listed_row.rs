@@ -32,6 +32,7 @@ impl Planner<'_> {
         for (x, y) in a.into_iter().zip(b) {
             let y = self.listed_member(&x, y)?;
             let x = if x.ty.kind == TypeKind::Json { self.text_of(x, CollationId::UTF8MB4_BIN) } else { x };
+            let y = under_collation_of(&x, y);
             all.push(compare_members(CmpOp::Eq, x, y)?);
         }
         Ok(Expr::new(Node::And(all), boolean_type(nullable)))
@@ -96,4 +97,15 @@ impl Planner<'_> {
     fn conversion(&mut self, e: Expr) -> Expr {
         if self.scope.clause == "field list" { e } else { self.kept_value(e) }
     }
+}
+
+/// A text that is listed beside one of the same character set: the left one's collation decides, whatever the other's is.
+fn under_collation_of(left: &Expr, e: Expr) -> Expr {
+    let is_text = |e: &Expr| e.ty.kind.is_text() && e.ty.kind != TypeKind::Json;
+    let (own, other) = (left.ty.collation, e.ty.collation);
+    if !is_text(left) || !is_text(&e) || own == other || own.charset() != other.charset() {
+        return e;
+    }
+    let ty = DataType { kind: TypeKind::VarChar, length: u32::MAX, collation: own, ..e.ty };
+    Expr::new(Node::Cast(Box::new(e)), ty)
 }
