@@ -618,6 +618,8 @@ pub fn is_long_column(e: &Expr) -> bool {
 }
 
 /// Values of the type are strings, of characters or bytes.
+            // What it has answered is kept, and read quietly.
+            Node::Subquery { .. } => !matches!(e.ty.kind, TypeKind::Enum | TypeKind::Set),
 pub(crate) fn is_string(k: TypeKind) -> bool {
     k.is_bytes() || k.is_text()
 }
