@@ -116,19 +116,24 @@ fn common_of_two(a: &DataType, b: &DataType) -> DataType {
     common_integer(a, b)
 }
 
-/// Of two types one of which is a string, or a date beside a number.
-fn common_string(a: &DataType, b: &DataType) -> DataType {
+/// How many characters a value of the type may have as a text.
+pub fn text_length(t: &DataType) -> u32 {
     use TypeKind as K;
-    let fraction = |n: u32, t: &DataType| if t.decimals > 0 { n + 1 + u32::from(t.decimals) } else { n };
-    let shown = |t: &DataType| match t.kind {
+    let fraction = |n: u32| if t.decimals > 0 { n + 1 + u32::from(t.decimals) } else { n };
+    match t.kind {
         K::Decimal => t.length + 2,
         K::Double => 22,
         K::Float => 12,
         K::Date => 10,
-        K::DateTime | K::Timestamp => fraction(19, t),
-        K::Time => fraction(10, t),
+        K::DateTime | K::Timestamp => fraction(19),
+        K::Time => fraction(10),
         _ => t.length.max(1),
-    };
+    }
+}
+
+/// Of two types one of which is a string, or a date beside a number.
+fn common_string(a: &DataType, b: &DataType) -> DataType {
+    use TypeKind as K;
     let (x, y) = (a.kind, b.kind);
     let base = if is_string(x) && (!is_string(y) || a.max_bytes() >= b.max_bytes()) { a } else { b };
     let is_binary = |t: &DataType| t.kind == K::Bit || is_string(t.kind) && t.collation.is_binary();
@@ -149,7 +154,7 @@ fn common_string(a: &DataType, b: &DataType) -> DataType {
         (false, true) => K::VarBinary,
     };
     // Binary strings are measured in bytes.
-    let bytes = |t: &DataType| if binary && t.kind.is_text() { t.max_bytes() as u32 } else { shown(t) };
+    let bytes = |t: &DataType| if binary && t.kind.is_text() { t.max_bytes() as u32 } else { text_length(t) };
     DataType::string(kind, bytes(a).max(bytes(b)), collation)
 }
 

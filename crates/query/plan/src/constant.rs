@@ -109,9 +109,7 @@ impl Planner<'_> {
     /// A literal that is compared with a number is read once, when that is first asked for.
     fn fold_compared(&mut self, e: &mut Expr) {
         let Node::Compare(_, a, b, _) = &mut e.node else { return };
-        // What ELT chooses is a text, whatever it is chosen from.
-        let is_text = |e: &Expr| matches!(&e.node, Node::Call(f, _) if f.name == "elt");
-        let is_number = |e: &Expr| e.ty.kind.is_numeric() && !is_text(e);
+        let is_number = |e: &Expr| e.ty.kind.is_numeric();
         if is_number(b) && self.is_no_number(a, b) {
             self.read_once(a, is_exact(b));
         } else if is_number(a) && self.is_no_number(b, a) {

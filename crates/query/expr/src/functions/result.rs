@@ -26,7 +26,14 @@ pub(crate) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
         Rule::CommonTail => match common::common_type(&refs[1..], function.name)? {
             t if matches!(t.kind, TypeKind::Enum | TypeKind::Set) => DataType { kind: TypeKind::VarChar, ..t },
             t if t.kind == TypeKind::Null => DataType::string(TypeKind::VarBinary, 0, CollationId::BINARY),
-            t => t,
+            t if t.kind.is_text() || t.kind.is_bytes() => t,
+            // Numbers and dates are chosen as texts.
+            t if t.kind == TypeKind::Bit => DataType::string(TypeKind::VarBinary, t.length, CollationId::BINARY),
+            _ => {
+                let tail = &refs[1..];
+                let longest = tail.iter().map(|e| common::text_length(&e.ty)).max().unwrap_or(0);
+                long_text(longest, compare::result_collation(tail, function.name)?)
+            }
         },
         Rule::Last => refs[refs.len() - 1].ty,
         Rule::First => refs[0].ty,
