@@ -77,6 +77,13 @@ pub fn text_or_null<'a>(v: Value<'a>, to: &DataType, run: &dyn Execution) -> Val
 /// in that, or bytes are no text of it.
 pub fn in_charset<'a>(text: Cow<'a, [u8]>, of: &DataType, collation: CollationId) -> Result<Cow<'a, [u8]>> {
     let (from, to) = (charset_of(of), collation.charset());
+    let mut text = text;
+    if from == Charset::Binary && !text.len().is_multiple_of(to.mbminlen()) {
+        // Bytes are filled up to whole characters.
+        let mut filled = Vec::with_capacity(text.len() + to.mbminlen());
+        from.convert(to, &text, &mut filled);
+        text = Cow::Owned(filled);
+    }
     let fits = match (from, to) {
         (_, Charset::Binary) => true,
         (Charset::Binary, to) => to.is_single_byte() || to.valid_up_to(&text) == text.len(),

@@ -36,9 +36,12 @@ pub fn common_type(list: &[&Expr], operation: &str) -> Result<DataType> {
     }
     if ty.kind == K::VarBinary || ty.kind.is_text() && ty.collation.is_binary() {
         let collation = compare::result_collation(list, operation)?;
-        // A literal of bytes gives way to a column of characters.
-        let is_literal = |e: &Expr| e.ty.kind == K::VarBinary && matches!(e.node, Node::Const(_));
-        if !collation.is_binary() && list.iter().any(|e| is_literal(e)) {
+        // Bytes that hold no collation, a literal or what UNHEX gives, give way to a column of characters.
+        let gives_way = |e: &Expr| {
+            let is_binary = e.ty.kind.is_bytes() || e.ty.kind.is_text() && e.ty.collation.is_binary();
+            is_binary && compare::coercibility(e) == compare::COERCIBLE
+        };
+        if !collation.is_binary() && list.iter().any(|e| gives_way(e)) {
             let are_strings = list.iter().all(|e| is_string(e.ty.kind));
             let longest = list.iter().map(|e| e.ty.length).max().unwrap_or(ty.length);
             ty = match ty.kind {

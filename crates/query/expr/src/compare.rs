@@ -33,6 +33,19 @@ impl CmpOp {
         }
     }
 
+    /// As messages name it.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            CmpOp::Eq => "=",
+            CmpOp::NullSafeEq => "<=>",
+            CmpOp::Ne => "<>",
+            CmpOp::Lt => "<",
+            CmpOp::Le => "<=",
+            CmpOp::Gt => ">",
+            CmpOp::Ge => ">=",
+        }
+    }
+
     /// `a op b` is `b op.mirrored() a`.
     pub fn mirrored(self) -> CmpOp {
         match self {
@@ -87,31 +100,44 @@ const NONE: u8 = 1;
 /// [`coercibility`] of literals, and of what is made of them or of numbers.
 pub const COERCIBLE: u8 = 4;
 
+/// [`coercibility`] of NULL, and of a text that is made of nothing else.
+const IGNORABLE: u8 = 6;
+
 /// How strongly an expression's collation is held; lower wins (MySQL's coercibility).
 pub fn coercibility(e: &Expr) -> u8 {
     match &e.node {
         Node::Call(f, _) if f.name == COLLATE => 0,
-        Node::Const(Value::Null) => 6,
+        Node::Const(Value::Null) => IGNORABLE,
         _ if e.ty.kind == TypeKind::Json => 2,
         Node::SetUserVariable(..) | Node::UserVariable(_) if is_string(e.ty.kind) || e.ty.kind == TypeKind::Null => 2,
         _ if !is_string(e.ty.kind) => 5,
         Node::Column { .. } | Node::Subquery { .. } => e.ty.coercibility,
         Node::EnumText(..) | Node::SetText(..) => IMPLICIT,
+        // CHAR(.. USING ..).
+        Node::Cast(e) if matches!(&e.node, Node::Call(f, _) if f.name == "char") => COERCIBLE,
+        Node::Bits(..) | Node::BitNot(_) => COERCIBLE,
         Node::Local(_) | Node::Cast(_) | Node::InCharset(_) => 2,
         Node::Const(_) | Node::Param(_) => COERCIBLE,
         Node::Call(f, _) if SYSTEM_CONSTANTS.contains(&f.name) => 3,
         Node::Call(f, _) if f.has_own_collation() => COERCIBLE,
         Node::Call(f, args) if FIRST_DECIDES.contains(&f.name) => match args.first() {
             Some(first) if is_string(first.ty.kind) => coercibility(first),
+            Some(first) if is_null(first) => IGNORABLE,
             _ => COERCIBLE,
         },
         Node::Case { whens, otherwise } => held_by_all(whens.iter().map(|(_, then)| then).chain(otherwise.as_deref())),
         _ => {
             let mut parts = Vec::new();
             e.children(&mut |c| parts.push(c));
-            held_by_all(parts.into_iter())
+            let has_no_text = !parts.iter().any(|p| is_string(p.ty.kind));
+            let of_null = e.ty.collation.is_binary() && has_no_text && parts.iter().any(|p| is_null(p));
+            if of_null { IGNORABLE } else { held_by_all(parts.into_iter()) }
         }
     }
+}
+
+fn is_null(e: &Expr) -> bool {
+    matches!(e.node, Node::Const(Value::Null))
 }
 
 /// The type of a column that is made of the expression.
@@ -187,6 +213,9 @@ fn aggregate(operands: &[&Expr], operation: &str, is_string: &dyn Fn(&Expr) -> b
             Some(held) => Some(held.with(mine).ok_or_else(|| illegal_mix(operands, operation))?),
         };
     }
+    // Numbers are texts of the connection, which a NULL gives way to.
+    let has_number = || operands.iter().any(|e| !is_string(e) && e.ty.kind != TypeKind::Null);
+    let best = best.filter(|held| held.level < IGNORABLE || !has_number());
     let (collation, level) =
         best.map_or((CollationId::UTF8MB4_0900_AI_CI, COERCIBLE), |held| (held.collation, held.level));
     for e in operands {
@@ -266,6 +295,7 @@ fn is_ascii(e: &Expr) -> bool {
     match &e.node {
         Node::Const(Value::Bytes(b)) => e.ty.collation.charset().to_utf8(b).is_ascii(),
         Node::Const(_) => true,
+        Node::Call(f, _) if matches!(f.name, "charset" | "collation") => true,
         _ => e.ty.collation.charset() == types::Charset::Ascii,
     }
 }
@@ -311,7 +341,8 @@ fn level_name(level: u8) -> &'static str {
 /// The operand in the character set of the collation that a comparison is done under.
 pub fn in_charset(e: Expr, collation: CollationId) -> Expr {
     let (from, to) = (e.ty.collation.charset(), collation.charset());
-    if !is_string(e.ty.kind) || from == to || from == types::Charset::Binary || to == types::Charset::Binary {
+    let takes_bytes = from == types::Charset::Binary && to.mbminlen() == 1;
+    if !is_string(e.ty.kind) || from == to || takes_bytes || to == types::Charset::Binary {
         return e;
     }
     if (from, to) == (types::Charset::Utf8mb3, types::Charset::Utf8mb4) {

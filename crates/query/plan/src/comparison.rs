@@ -98,7 +98,7 @@ fn compare_by(op: CmpOp, a: Expr, b: Expr, adapt: fn(Expr, &Expr) -> Expr) -> Re
     let b = adapt::time_as_text(b, &a);
     let b = adapt::near_float(b, &a);
     let a = adapt::near_float(a, &b);
-    let collation = compare::collation_of(&[&a, &b])?;
+    let collation = compare::collation_for(&[&a, &b], op.symbol())?;
     let b = compare::in_charset(adapt(b, &a), collation);
     let a = compare::in_charset(adapt(a, &b), collation);
     let nullable = op != CmpOp::NullSafeEq && (a.ty.nullable || b.ty.nullable);

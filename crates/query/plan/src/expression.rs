@@ -452,6 +452,10 @@ impl Planner<'_> {
     /// An operator that is no comparison.
     pub(super) fn operation(&mut self, op: BinaryOp, a: Expr, b: Expr) -> Result<Expr> {
         let (a, b) = (wide::plain(a), wide::plain(b));
+        if op == BinaryOp::SoundsLike {
+            let (a, b) = (self.native("soundex", vec![a])?, self.native("soundex", vec![b])?);
+            return compare_exprs(CmpOp::Eq, a, b);
+        }
         let increment = if op == BinaryOp::Div { self.div_increment() } else { 0 };
         let arith = |op: ArithOp, a: Expr, b: Expr| {
             let (a, b) = (operand::arith_number(a), operand::arith_number(b));
@@ -493,10 +497,6 @@ impl Planner<'_> {
                 Expr::new(Node::Xor(Box::new(a), Box::new(b)), ty)
             }
             BinaryOp::Concat => self.native("concat", vec![a, b])?,
-            BinaryOp::SoundsLike => {
-                let (a, b) = (self.native("soundex", vec![a])?, self.native("soundex", vec![b])?);
-                return compare_exprs(CmpOp::Eq, a, b);
-            }
             BinaryOp::MemberOf => functions::json::member_of(a, b),
             BinaryOp::JsonExtract => self.native("json_extract", vec![a, b])?,
             BinaryOp::JsonUnquoteExtract => {
