@@ -13,21 +13,45 @@ use crate::Planner;
 use crate::access::Wanted;
 use crate::join_tree::{StarColumn, Tree};
 use crate::names::{Source, SourceColumn};
-use crate::node::QueryPlan;
+use crate::node::{Group, Plan, QueryPlan};
 use crate::semijoin::{Candidate, SLOTS_MAX, lift, only_conditions_count};
 use crate::sorted::{OrderKey, sorted};
 use crate::tables::TABLES_MAX;
+use expr::aggregate::AggregateKind;
 use expr::{Expr, Node, Shape, common, compare, operand};
 use sql::ast::{QueryBody, QueryId};
 use sql::hints::TableHint;
 use types::Result;
+use types::datatype::IMPLICIT;
 
 /// The query of a derived table that keeps its rows: what it keeps of an ENUM or SET is the number.
 fn as_kept(plan: QueryPlan, columns: &mut [SourceColumn]) -> QueryPlan {
+    let group = group_of(&plan.plan);
     for (column, e) in columns.iter_mut().zip(&plan.outputs) {
         column.members = e.members().cloned();
+        if group.is_some_and(|group| is_kept_text(group, e)) {
+            column.data_type.coercibility = IMPLICIT;
+        }
     }
     kept(plan)
+}
+
+fn group_of(plan: &Plan) -> Option<&Group> {
+    match plan {
+        Plan::Group(group) => Some(group),
+        Plan::Filter { input, .. } | Plan::Limit { input, .. } => group_of(input),
+        Plan::Sort(sort) => group_of(&sort.input),
+        _ => None,
+    }
+}
+
+/// Is it what GROUP_CONCAT, MIN or MAX has made, whose collation is its column's once it is kept?
+fn is_kept_text(group: &Group, e: &Expr) -> bool {
+    use AggregateKind::{GroupConcat, Max, Min};
+    let Node::Column { depth: 0, slot, column } = e.node else { return false };
+    let at = usize::from(column).checked_sub(group.keys.len());
+    let call = at.and_then(|at| group.aggregates.get(at)).filter(|_| usize::from(slot) == group.slot);
+    call.is_some_and(|call| matches!(call.kind, GroupConcat | Max | Min))
 }
 
 /// The same of one that is planned anew.
