@@ -375,6 +375,7 @@ pub fn cast<'a>(v: Value<'a>, to: &DataType, from: &DataType, run: &dyn Executio
         (_, Value::Json(_)) if matches!(to.kind, K::Double | K::Float) => json_number(&v, run),
         (_, Value::Json(_)) if to.kind == K::Decimal => json_decimal(&v, run),
         (K::Year, Value::Int(_) | Value::UInt(_)) if to.kind.is_temporal() => first_day(v.to_u64()),
+        (K::Bit, Value::Int(_) | Value::UInt(_)) if to.kind.is_temporal() => Value::Bytes(into_text(v, from)),
         _ => v,
     };
     Ok(match to.kind {
@@ -521,6 +522,12 @@ pub fn is_let_in(t: DateTime, given: &Value<'_>, is_day: bool, run: &dyn Executi
     fits
 }
 
+/// Has a text of one type other bytes in another? Bytes are filled up to whole characters.
+fn is_transcoded(from: &DataType, to: &DataType) -> bool {
+    let fills = from.kind.is_bytes() && to.collation.charset().mbminlen() > 1;
+    (from.kind.is_text() || fills) && from.collation != to.collation
+}
+
 /// As [`unify`], with all the digits behind the point that the type has, as columns have them.
 pub fn widen<'a>(v: Value<'a>, from: &DataType, to: &DataType, run: &dyn Execution) -> Result<Value<'a>> {
     Ok(match unify(v, from, to, run)? {
@@ -581,7 +588,7 @@ pub fn unify<'a>(v: Value<'a>, from: &DataType, to: &DataType, run: &dyn Executi
             let e = Expr::new(Node::Const(Value::Null), type_of(&v));
             Value::from_json(&document::scalar(&v, &e)?)
         }
-        (Value::Bytes(_), k) if k.is_text() && from.kind.is_text() && from.collation != to.collation => {
+        (Value::Bytes(_), k) if k.is_text() && is_transcoded(from, to) => {
             let Value::Bytes(b) = v else { unreachable!("bytes") };
             Value::Bytes(transcode(b, from, to))
         }
@@ -611,6 +618,8 @@ pub fn is_long_column(e: &Expr) -> bool {
         && e.ty.kind != TypeKind::Json
         && match &e.node {
             Node::Column { .. } => e.ty.kind.is_blob(),
+            // What it has answered is kept, and read quietly.
+            Node::Subquery { .. } => !matches!(e.ty.kind, TypeKind::Enum | TypeKind::Set),
             Node::Aggregate(call) => call.quiet,
             Node::Call(f, _) => matches!(f.name, "coalesce" | "greatest" | "ifnull" | "least"),
             _ => false,
@@ -618,8 +627,6 @@ pub fn is_long_column(e: &Expr) -> bool {
 }
 
 /// Values of the type are strings, of characters or bytes.
-            // What it has answered is kept, and read quietly.
-            Node::Subquery { .. } => !matches!(e.ty.kind, TypeKind::Enum | TypeKind::Set),
 pub(crate) fn is_string(k: TypeKind) -> bool {
     k.is_bytes() || k.is_text()
 }

@@ -82,8 +82,17 @@ static NUMBER_OF_MOMENT: Function = unlisted("number", 1, 1, Rule::Double, |a| {
     }))
 });
 
+/// Is it the text of a date or time that an interval was added to? Its number is that of the moment.
+fn is_shifted_text(e: &Expr) -> bool {
+    matches!(&e.node, Node::Call(f, _) if f.name == "date_add") && is_string(e.ty.kind)
+}
+
 /// Such a column as a number, and what CASE chooses among dates; others as they are.
 pub fn number_of_long(e: Expr) -> Expr {
+    if is_shifted_text(&e) {
+        let ty = DataType { length: 23, nullable: e.ty.nullable, ..DataType::new(TypeKind::Double) };
+        return Expr::new(Node::Call(&NUMBER_OF_MOMENT, vec![e]), ty);
+    }
     if !is_long_column(&e) {
         return number_of_choice(e);
     }

@@ -11,7 +11,7 @@
 use crate::Planner;
 use expr::adapt::{Reading, TemporalParam};
 use expr::function::{Function, Rule, unlisted};
-use expr::functions::once;
+use expr::functions::{self, once};
 use expr::{Expr, Node, adapt, boolean_type, compare, convert, string};
 use types::datatype::DECIMALS_NOT_FIXED;
 use types::{CollationId, Result, SqlError, TypeKind, Value};
@@ -276,6 +276,13 @@ impl Planner<'_> {
             Node::Param(n) if other.ty.kind.is_temporal() && self.params.get(n).is_some_and(|t| !t.nullable) => {
                 let name = self.name_of_column(other);
                 self.parameters.temporal.push(TemporalParam { param: n, kind: other.ty.kind, column: name, reading });
+            }
+            // A text that is made of literals is refused as a literal is. What there is to warn of, whoever reads it says.
+            _ if matches!(reading, Reading::Strict | Reading::Stored) && other.ty.kind.is_temporal() => {
+                if let Some(text) = functions::text_of_literals(e) {
+                    let (mode, name) = (types::SqlMode(self.env.sql_mode()), self.name_of_column(other));
+                    adapt::check_temporal(&Value::Bytes(text.into()), other.ty.kind, &name, mode, reading)?;
+                }
             }
             _ => {}
         }

@@ -230,8 +230,12 @@ fn date_of_week(f: &Fields, week: u32) -> Option<Date> {
 pub fn str_to_date<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let (Some(text), Some(format)) = (a.text(0)?, a.text(1)?) else { return Ok(Value::Null) };
     let parts = parts_of(&format);
-    let value =
-        read(&text, &format).and_then(|(f, used)| Some((value_of(&f, parts, a.run.evaluation().sql_mode)?, used)));
+    let mode = a.run.evaluation().sql_mode;
+    let value = read(&text, &format).and_then(|(f, used)| Some((value_of(&f, parts, mode)?, used)));
+    // A time alone is one of the zero date where a moment is asked for.
+    let is_let_in =
+        |v: &Value<'_>| !matches!((v, a.ty.kind), (Value::Time(_), TypeKind::DateTime)) || Date::ZERO.is_allowed(mode);
+    let value = value.filter(|(v, _)| is_let_in(v));
     let Some((value, used)) = value else {
         let text = String::from_utf8_lossy(&text).into_owned();
         a.run.push_warning(err!(ER_WRONG_VALUE_FOR_TYPE, "datetime", text, "str_to_date"));

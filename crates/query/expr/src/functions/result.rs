@@ -1,6 +1,6 @@
 //! Types of functions' results.
 
-use super::{ANY_VALUE, lengths, math, parse_date, regexp, xml};
+use super::{ANY_VALUE, foreseen, lengths, math, parse_date, regexp, xml};
 use crate::function::{Func, Rule};
 use crate::{Expr, Node, common, compare, convert, number};
 use types::{CollationId, DataType, Result, TypeKind, Value};
@@ -105,8 +105,9 @@ fn moment_type(function: Func, args: &[Expr]) -> Result<DataType> {
             DataType { length: 10, decimals, ..DataType::new(TypeKind::Time) }
         }
         Rule::ByFormat => {
-            let parts = match &args[1].node {
-                Node::Const(Value::Bytes(format)) => parse_date::parts_of(format),
+            let parts = match (&args[1].node, foreseen::value_of(&args[1])) {
+                (Node::Const(Value::Bytes(format)), _) => parse_date::parts_of(format),
+                (_, Some(format)) => parse_date::parts_of(&format),
                 _ => parse_date::Parts { date: true, time: true, micros: true },
             };
             let decimals = if parts.micros { 6 } else { 0 };
@@ -297,6 +298,10 @@ pub(super) fn moment_digits(e: &Expr) -> u8 {
         Node::Const(Value::Bytes(text)) => {
             types::temporal::parse::parse_datetime(text, convert::LENIENT).map_or(6, |p| p.fsp)
         }
+        _ if e.ty.kind.is_text() => match foreseen::value_of(e) {
+            Some(text) => types::temporal::parse::parse_datetime(&text, convert::LENIENT).map_or(6, |p| p.fsp),
+            None => 6,
+        },
         _ => second_digits(e),
     }
 }
@@ -311,7 +316,10 @@ pub(super) fn second_digits(e: &Expr) -> u8 {
         (_, Node::Const(Value::Bytes(text))) => {
             types::temporal::parse::parse_time(text, types::SqlMode::NONE).map_or(6, |p| p.fsp)
         }
-        (k, _) if k.is_text() || k.is_bytes() => 6,
+        (k, _) if k.is_text() || k.is_bytes() => match foreseen::value_of(e) {
+            Some(text) => types::temporal::parse::parse_time(&text, types::SqlMode::NONE).map_or(6, |p| p.fsp),
+            None => 6,
+        },
         _ => 0,
     }
 }

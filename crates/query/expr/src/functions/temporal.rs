@@ -174,7 +174,13 @@ pub fn add_interval(date: Expr, amount: Expr, unit: ast::IntervalUnit, subtract:
             | Unit::HourMicrosecond
             | Unit::DayMicrosecond
     );
-    let parts = if of == Unit::Second { super::second_digits(&amount) } else { 0 };
+    let is_text = amount.ty.kind.is_text() || amount.ty.kind.is_bytes();
+    let parts = match of {
+        // Of a text MySQL does not know them, be it a literal.
+        Unit::Second if is_text => 6,
+        Unit::Second => super::second_digits(&amount),
+        _ => 0,
+    };
     let decimals = if micros { 6 } else { date.ty.decimals.min(6).max(parts) };
     let ty = match date.ty.kind {
         TypeKind::Date if of.is_date_part() => DataType { length: 10, ..DataType::new(TypeKind::Date) },
@@ -295,10 +301,11 @@ fn moment_let_in(a: &Args<'_>) -> Result<Option<DateTime>> {
     Ok(convert::datetime(&v, a.run).filter(|t| convert::is_let_in(*t, &v, false, a.run)))
 }
 
-/// A YEAR where a date is asked for: its first day.
+/// Where a date or time is asked for, a YEAR is its first day, and the bytes of a BIT are read as a text.
 pub(super) fn in_year<'a>(v: Value<'a>, ty: &DataType) -> Value<'a> {
     match (ty.kind, &v) {
         (TypeKind::Year, Value::Int(_) | Value::UInt(_)) => convert::first_day(v.to_u64()),
+        (TypeKind::Bit, Value::Int(_) | Value::UInt(_)) => Value::Bytes(convert::into_text(v, ty)),
         _ => v,
     }
 }
