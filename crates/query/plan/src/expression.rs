@@ -441,6 +441,10 @@ impl Planner<'_> {
             return Err(functions::wrong_count(text));
         }
         if let ([a, b], true) = (&args[..], text.eq_ignore_ascii_case("nullif")) {
+        let is_given = |e: &Expr| matches!(e.node, Node::Param(n) if self.is_of_client(n));
+        if functions::match_type(text).is_some_and(|at| args.get(at).is_some_and(is_given)) {
+            return Err(err!(ER_INVALID_PARAMETER_USE, "?"));
+        }
             compare::collation_for(&[a, b], "nullif")?;
             args[1] = self.compare_pair(CmpOp::Eq, a.clone(), b.clone())?;
         }

@@ -874,6 +874,7 @@ error_table! {
     ER_IMPOSSIBLE_STRING_CONVERSION = 3988, "HY000", "Conversion from collation %s into %s impossible for %s";
     ER_SCHEMA_READ_ONLY = 3989, "HY000", "Schema '%s' is in read only mode.";
     ER_DISABLE_AUTO_POSITION_REQUIRES_ASYNC_RECONNECT_OFF = 3993, "HY000", "CHANGE REPLICATION SOURCE TO SOURCE_AUTO_POSITION = 0 cannot be executed because Asynchronous Replication Connection Failover is enabled i.e. CHANGE REPLICATION SOURCE TO SOURCE_CONNECTION_AUTO_FAILOVER = 1.";
+    ER_INVALID_PARAMETER_USE = 3994, "HY000", "Invalid use of parameters in '%s'";
     ER_CHARACTER_SET_MISMATCH = 3995, "HY000", "Character set '%s' cannot be used in conjunction with '%s' in call to %s.";
     ER_INVALID_CAST = 3998, "HY000", "Cannot cast value to %s.";
     ER_USER_REFERENCED_AS_DEFINER = 4005, "HY000", "User %s is referenced as a definer account in %s.";

@@ -77,6 +77,12 @@ static CONTROL: &[Function] = &[
     f("strcmp", 2, 2, Rule::Int(2), strcmp),
 ];
 
+/// Which argument of a function says how a regular expression is matched: MySQL takes no parameter there.
+pub fn match_type(function: &str) -> Option<usize> {
+    let places = [("regexp_like", 2), ("regexp_substr", 4), ("regexp_instr", 5), ("regexp_replace", 5)];
+    places.iter().find(|(name, _)| name.eq_ignore_ascii_case(function)).map(|(_, at)| *at)
+}
+
 /// Does the function give one of its arguments?
 pub fn is_choice(function: Func) -> bool {
     matches!(function.rule, Rule::Common | Rule::CommonTail) || function.name == "nullif"
