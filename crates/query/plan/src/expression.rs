@@ -170,10 +170,7 @@ impl Planner<'_> {
                 let query = self.joined_subquery(*q, 0)?;
                 Expr::new(Node::Exists { negated: false, query }, boolean_type(false))
             }
-            Ast::Subquery(q) => match self.reduced(*q) {
-                Some(constant) => self.in_clause(constant, "field list")?,
-                None => self.query_row(*q, 1)?.pop().expect("one column"),
-            },
+            Ast::Subquery(q) => self.scalar_subquery(*q)?,
             Ast::Row(list) if list.len() == 1 => self.expr(parsed.list(*list)[0])?,
             Ast::Row(_) => return Err(err!(ER_OPERAND_COLUMNS, 1)),
             Ast::Case { operand, whens, otherwise } => {
@@ -441,12 +438,12 @@ impl Planner<'_> {
             return Err(functions::wrong_count(text));
         }
         if let ([a, b], true) = (&args[..], text.eq_ignore_ascii_case("nullif")) {
+            compare::collation_for(&[a, b], "nullif")?;
+            args[1] = self.compare_pair(CmpOp::Eq, a.clone(), b.clone())?;
+        }
         let is_given = |e: &Expr| matches!(e.node, Node::Param(n) if self.is_of_client(n));
         if functions::match_type(text).is_some_and(|at| args.get(at).is_some_and(is_given)) {
             return Err(err!(ER_INVALID_PARAMETER_USE, "?"));
-        }
-            compare::collation_for(&[a, b], "nullif")?;
-            args[1] = self.compare_pair(CmpOp::Eq, a.clone(), b.clone())?;
         }
         let e = self.native(text, args)?;
         self.found.unsteady |= e.any(&mut |e| matches!(&e.node, Node::Call(f, _) if f.volatile));
@@ -455,11 +452,11 @@ impl Planner<'_> {
 
     /// An operator that is no comparison.
     pub(super) fn operation(&mut self, op: BinaryOp, a: Expr, b: Expr) -> Result<Expr> {
-        let (a, b) = (wide::plain(a), wide::plain(b));
         if op == BinaryOp::SoundsLike {
             let (a, b) = (self.native("soundex", vec![a])?, self.native("soundex", vec![b])?);
             return compare_exprs(CmpOp::Eq, a, b);
         }
+        let (a, b) = (wide::plain(a), wide::plain(b));
         let increment = if op == BinaryOp::Div { self.div_increment() } else { 0 };
         let arith = |op: ArithOp, a: Expr, b: Expr| {
             let (a, b) = (operand::arith_number(a), operand::arith_number(b));

@@ -44,6 +44,7 @@ pub mod query;
 mod range_memory;
 pub mod recursive;
 mod reduced;
+mod resolved;
 pub mod rewrite;
 pub mod routine;
 mod rows;
@@ -164,7 +165,7 @@ impl<'p> Planner<'p> {
                 merging: false,
                 pushed: None,
             },
-            warnings: state::Warnings { notes: Vec::new(), literal_warnings: Vec::new() },
+            warnings: state::Warnings { notes: Vec::new(), literal_warnings: Vec::new(), resolved: Vec::new() },
             parameters: state::Parameters {
                 known: parameters,
                 beside_columns: Vec::new(),
@@ -240,6 +241,9 @@ impl<'p> Planner<'p> {
             ast::ExplainTarget::Statement(statement) => self.body(statement)?,
             ast::ExplainTarget::Connection(_) => return Err(unsupported("EXPLAIN FOR CONNECTION")),
         };
+        for note in std::mem::take(&mut self.warnings.resolved) {
+            self.env.push_warning("Note", note);
+        }
         use ast::ExplainFormat as F;
         let default = || match self.env.system_variable(None, "explain_format") {
             Ok((types::Value::Bytes(name), _)) if name.eq_ignore_ascii_case(b"tree") => F::Tree,

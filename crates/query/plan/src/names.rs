@@ -20,6 +20,8 @@ use types::{DataType, Result, TypeKind, Value, err};
 /// Its fields are what the clauses of a block leave for each other while they are bound.
 #[derive(Default)]
 pub struct Block {
+    /// Where its SELECT stands in the text.
+    pub start: Option<u32>,
     pub sources: Vec<Source>,
     /// Shapes of the frame's slots; sources use the first of them.
     pub shapes: Vec<Shape>,
@@ -334,6 +336,7 @@ impl Planner<'_> {
             }
             if let Some(e) = self.column_in(at, depth, schema, table, name)? {
                 if depth > 0 {
+                    self.note_resolved(at, table, name);
                     self.note_outer(at, depth as u8, &e);
                 }
                 return Ok(e);

@@ -157,6 +157,7 @@ impl Planner<'_> {
         let (notes, dates) = (self.warnings.notes.len(), self.parameters.temporal.len());
         let (rights, first) = (self.uses.rights.len(), self.queries.planned.len());
         let (blocks, blocks_anew) = (self.budget.blocks_planned, self.budget.blocks_anew);
+        let resolved = self.warnings.resolved.len();
         let (literals, columns) = (self.warnings.literal_warnings.len(), self.parameters.beside_columns.len());
         let before = (self.constants.evaluated.len(), self.parameters.asked.len());
         let warnings = self.settings.hints.as_ref().map_or(0, |h| h.warnings.len());
@@ -180,6 +181,7 @@ impl Planner<'_> {
         (self.scope.clause, self.request.exports, self.request.straight) = (clause, exports, straight);
         self.warnings.notes.truncate(notes);
         self.warnings.literal_warnings.truncate(literals);
+        self.warnings.resolved.truncate(resolved);
         self.parameters.beside_columns.truncate(columns);
         self.constants.evaluated.truncate(before.0);
         self.parameters.asked.truncate(before.1);

@@ -1,7 +1,10 @@
 //! Subqueries that are a constant: MySQL takes `(SELECT 'x')` for 'x', so that it is a literal beside what stands beside it.
 
 use super::Planner;
+use crate::slots::subquery_of;
+use expr::Expr;
 use sql::ast::{BinaryOp, Expr as Ast, ExprId, QueryBody, QueryId, SelectItem, UnaryOp};
+use types::Result;
 
 /// Operators of numbers and texts in such a constant.
 const OPERATORS: [BinaryOp; 6] =
@@ -19,6 +22,17 @@ impl Planner<'_> {
         let reads = select.from.is_some() || select.filter.is_some() || select.options.from_dual;
         let is_plain = !is_more && !groups && !reads && query.order.is_empty() && select.hints.is_none();
         (is_plain && self.is_of_literals(expr)).then_some(expr)
+    }
+
+    /// `(SELECT ...)` as a value.
+    pub(super) fn scalar_subquery(&mut self, query: QueryId) -> Result<Expr> {
+        if let Some(constant) = self.reduced(query) {
+            self.note_reduced(query, None);
+            return self.in_clause(constant, "field list");
+        }
+        let e = self.query_row(query, 1)?.pop().expect("one column");
+        self.note_reduced(query, subquery_of(&e));
+        Ok(e)
     }
 
     fn is_of_literals(&self, id: ExprId) -> bool {

@@ -96,7 +96,9 @@ impl Planner<'_> {
             }
         }
         self.refuse_limit(query)?;
+        let written = query;
         let query = self.joined_subquery(query, ids.len())?;
+        self.note_reduced(written, Some(query));
         if is_open {
             for (i, id) in ids.iter().enumerate() {
                 let like =

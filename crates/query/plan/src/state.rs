@@ -16,7 +16,7 @@ use expr::adapt::TemporalParam;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::ops::Range;
 use std::sync::Arc;
-use types::{CollationId, DataType};
+use types::{CollationId, DataType, SqlError};
 
 /// Where in the statement the planner is.
 pub struct Scope {
@@ -135,6 +135,8 @@ pub struct Warnings {
     pub notes: Vec<(u16, &'static str)>,
     /// Warnings of literals that were read while planning, for whoever reads the text.
     pub literal_warnings: Vec<(u16, String)>,
+    /// What EXPLAIN tells of names, see [`super::resolved`].
+    pub resolved: Vec<SqlError>,
 }
 
 /// What is known of parameters, and of literals that were lifted out of the text.

@@ -83,7 +83,13 @@ impl Planner<'_> {
         let inner_side = std::mem::take(&mut self.scope.inner_side);
         let hints = self.settings.hints.as_ref().and_then(|h| h.block_at(Some(select.start)));
         let sums_alone = select.group.is_empty() || select.rollup;
-        self.scope.blocks.push(Block { hints, sums_alone, rolls_up: select.rollup, ..Block::default() });
+        self.scope.blocks.push(Block {
+            start: Some(select.start),
+            hints,
+            sums_alone,
+            rolls_up: select.rollup,
+            ..Block::default()
+        });
         let clause = std::mem::replace(&mut self.scope.clause, "field list");
         let first_candidate = self.queries.candidates.len();
         let mut pushed = self.request.pushed.take();
