@@ -114,6 +114,10 @@ pub fn routine_key(kind: RoutineKind, name: &str) -> RoutineKey {
 /// Names of routines are the same in any letter case and with any accents, as `utf8mb3_general_ci` has it: by their weights, each of
 /// which is a character.
 pub fn folded_name(name: &str) -> String {
+    // Of ASCII characters the letter case is all that has no weight.
+    if name.is_ascii() {
+        return name.to_ascii_lowercase();
+    }
     let of = |c: char| {
         let mut weights = Vec::new();
         CollationId::UTF8MB3_GENERAL_CI.weights(c.encode_utf8(&mut [0; 4]).as_bytes(), &mut weights);

@@ -1,7 +1,7 @@
 //! Native functions: a table of names, argument counts, result types and evaluators.
 
+mod constant_text;
 pub mod crypto;
-mod foreseen;
 mod gtid;
 pub mod info;
 pub mod json;
@@ -25,7 +25,7 @@ use super::{Expr, Node, compare, convert};
 use crate::compare::COLLATE;
 use crate::function::{Args, Func, Function, MANY, Rule, bytes, f, unlisted};
 use crate::{charset, operand};
-pub use foreseen::value_of as text_of_literals;
+pub use constant_text::value_of as text_of_literals;
 pub use math::{random_part, random_seed};
 pub use result::long_text;
 use result::result_type;

@@ -7,16 +7,16 @@ use types::number::{is_decimal, is_number};
 use types::{DataType, Result, Time, TypeKind, Value};
 
 /// A condition.
-static CONDITION: Function = unlisted("foreseen", 2, 2, Rule::Int(1), |a| {
+static CONDITION: Function = unlisted("evaluated once", 2, 2, Rule::Int(1), |a| {
     once(&a, || Ok(a.args[0].eval_bool(a.run, a.at)?.map_or(Value::Null, boolean)))
 });
 
 /// What stands beside a number. A text that is none from end to end becomes the number that it begins with (warning 1292); any
 /// other stays as it is, so that it is compared with all its digits.
-static NUMBER: Function = unlisted("foreseen", 2, 2, Rule::First, |a| read_once(a, is_number, "DOUBLE"));
+static NUMBER: Function = unlisted("evaluated once", 2, 2, Rule::First, |a| read_once(a, is_number, "DOUBLE"));
 
 /// The same beside a DECIMAL, where a text without digits is none.
-static DECIMAL: Function = unlisted("foreseen", 2, 2, Rule::First, |a| read_once(a, is_decimal, "DECIMAL"));
+static DECIMAL: Function = unlisted("evaluated once", 2, 2, Rule::First, |a| read_once(a, is_decimal, "DECIMAL"));
 
 fn read_once<'a>(a: Args<'a>, is_whole: fn(&[u8]) -> bool, kind: &str) -> Result<Value<'a>> {
     let v = once(&a, || {
@@ -35,10 +35,10 @@ fn read_once<'a>(a: Args<'a>, is_whole: fn(&[u8]) -> bool, kind: &str) -> Result
 }
 
 /// Any other.
-static VALUE: Function = unlisted("foreseen", 2, 2, Rule::First, |a| once(&a, || Ok(a.value(0)?.into_owned())));
+static VALUE: Function = unlisted("evaluated once", 2, 2, Rule::First, |a| once(&a, || Ok(a.value(0)?.into_owned())));
 
 /// What stands beside a column of a date or time, as the column would hold it: its name is the third argument.
-static HELD: Function = unlisted("foreseen", 3, 3, Rule::First, |a| {
+static HELD: Function = unlisted("evaluated once", 3, 3, Rule::First, |a| {
     once(&a, || {
         let v = a.value(0)?;
         let name = a.text(2)?.unwrap_or_default();
@@ -52,7 +52,7 @@ static HELD: Function = unlisted("foreseen", 3, 3, Rule::First, |a| {
 });
 
 /// The time of a document. One that has none is midnight, with warning 3156.
-static TIME_OF_DOCUMENT: Function = unlisted("foreseen", 2, 2, Rule::First, |a| {
+static TIME_OF_DOCUMENT: Function = unlisted("evaluated once", 2, 2, Rule::First, |a| {
     once(&a, || {
         let v = a.value(0)?;
         Ok(match v.is_null() {

@@ -1,6 +1,6 @@
 //! Types of functions' results.
 
-use super::{ANY_VALUE, foreseen, lengths, math, parse_date, regexp, xml};
+use super::{ANY_VALUE, constant_text, lengths, math, parse_date, regexp, xml};
 use crate::function::{Func, Rule};
 use crate::{Expr, Node, common, compare, convert, number};
 use types::{CollationId, DataType, Result, TypeKind, Value};
@@ -105,7 +105,7 @@ fn moment_type(function: Func, args: &[Expr]) -> Result<DataType> {
             DataType { length: 10, decimals, ..DataType::new(TypeKind::Time) }
         }
         Rule::ByFormat => {
-            let parts = match (&args[1].node, foreseen::value_of(&args[1])) {
+            let parts = match (&args[1].node, constant_text::value_of(&args[1])) {
                 (Node::Const(Value::Bytes(format)), _) => parse_date::parts_of(format),
                 (_, Some(format)) => parse_date::parts_of(&format),
                 _ => parse_date::Parts { date: true, time: true, micros: true },
@@ -298,7 +298,7 @@ pub(super) fn moment_digits(e: &Expr) -> u8 {
         Node::Const(Value::Bytes(text)) => {
             types::temporal::parse::parse_datetime(text, convert::LENIENT).map_or(6, |p| p.fsp)
         }
-        _ if e.ty.kind.is_text() => match foreseen::value_of(e) {
+        _ if e.ty.kind.is_text() => match constant_text::value_of(e) {
             Some(text) => types::temporal::parse::parse_datetime(&text, convert::LENIENT).map_or(6, |p| p.fsp),
             None => 6,
         },
@@ -316,7 +316,7 @@ pub(super) fn second_digits(e: &Expr) -> u8 {
         (_, Node::Const(Value::Bytes(text))) => {
             types::temporal::parse::parse_time(text, types::SqlMode::NONE).map_or(6, |p| p.fsp)
         }
-        (k, _) if k.is_text() || k.is_bytes() => match foreseen::value_of(e) {
+        (k, _) if k.is_text() || k.is_bytes() => match constant_text::value_of(e) {
             Some(text) => types::temporal::parse::parse_time(&text, types::SqlMode::NONE).map_or(6, |p| p.fsp),
             None => 6,
         },
