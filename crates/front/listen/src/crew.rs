@@ -30,7 +30,7 @@
 //!
 //! # Turns
 //!
-//! Of all who ask, few are served at a time, for a number of commands each: see [`crate::turns`].
+//! Of all who ask, few are served at a time, for some time each: see [`crate::turns`].
 //!
 //! # No command is lost
 //!

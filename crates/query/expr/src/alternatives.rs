@@ -196,7 +196,7 @@ impl Alternatives {
 #[inline(never)]
 pub fn first_true<C: Conditions + ?Sized>(conditions: &C, run: &dyn Execution, at: Scope<'_>) -> Result<Option<Found>> {
     let key = std::ptr::from_ref(conditions.condition(0)).addr();
-    let all = &run.evaluation().scratch.alternatives.0;
+    let all = &run.evaluation().scratch().alternatives.0;
     let mut known = all.borrow().iter().find(|(k, _)| *k == key).map(|(_, known)| known.clone());
     if matches!(known, Some(Known::AskedOnce)) {
         let now = Alternatives::known(conditions, run, at)?;

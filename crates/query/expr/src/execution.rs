@@ -4,7 +4,7 @@ use crate::compare::CmpOp;
 use crate::scratch::Scratch;
 use crate::{Env, Expr, Scope, StoredCall, error};
 use catalog::Table;
-use std::cell::{Cell, RefCell, RefMut};
+use std::cell::{Cell, OnceCell, RefCell, RefMut};
 use std::sync::Arc;
 use std::time::Duration;
 use sync::memory::Excess;
@@ -48,8 +48,8 @@ pub struct Evaluation<'x> {
     pub reads_nothing: bool,
     /// Numbers of UUID() within the statement.
     pub random: Cell<u64>,
-    /// What functions remember during the execution.
-    pub scratch: Scratch,
+    /// Made for the first function that remembers something: most executions have none.
+    scratch: OnceCell<Box<Scratch>>,
     steps: Cell<u32>,
     asked: Asked,
     /// Warnings raised so far, for the `info` of the outcome.
@@ -73,7 +73,7 @@ impl<'x> Evaluation<'x> {
             has_untold: Cell::new(false),
             reads_nothing: false,
             random: Cell::new(0),
-            scratch: Scratch::default(),
+            scratch: OnceCell::new(),
             steps: Cell::new(0),
             asked: Asked::default(),
             warnings: Cell::new(0),
@@ -81,6 +81,12 @@ impl<'x> Evaluation<'x> {
             given_id: Cell::new(None),
             holds_much: Cell::new(false),
         }
+    }
+
+    /// What functions remember during the execution.
+    #[inline]
+    pub fn scratch(&self) -> &Scratch {
+        self.scratch.get_or_init(Box::default)
     }
 
     /// Says the error that a warning became in other words.

@@ -161,7 +161,7 @@ pub fn look_up(
     run: &dyn Execution,
     at: Scope<'_>,
 ) -> Result<Option<Option<bool>>> {
-    let mut lists = run.evaluation().scratch.lists.0.borrow_mut();
+    let mut lists = run.evaluation().scratch().lists.0.borrow_mut();
     let Some((_, known)) = lists.iter_mut().find(|(n, _)| *n == number) else {
         lists.push((number, Known::AskedOnce));
         return Ok(None);

@@ -82,6 +82,7 @@ pub struct Run<'x> {
 }
 
 impl<'x> Run<'x> {
+    #[inline]
     pub fn new(
         tx: &'x mut Transaction,
         env: &'x mut dyn Env,

@@ -612,7 +612,7 @@ impl Prepared {
         }
         let run = Run::new(tx, env, &[], &self.subqueries);
         with_stack(self.room, || run.ask(self.constants.iter().filter(|f| f.at_prepare())))?;
-        self.known = run.evaluation.scratch.once.take();
+        self.known = run.evaluation.scratch().once.take();
         Ok(())
     }
 
@@ -643,7 +643,9 @@ impl Prepared {
         for (code, message) in said {
             run.tell(code, message);
         }
-        run.evaluation.scratch.once.borrow_mut().extend(self.known.iter().cloned());
+        if !self.known.is_empty() {
+            run.evaluation.scratch().once.borrow_mut().extend(self.known.iter().cloned());
+        }
         // Those that change rows ask once they know how strict they are.
         if !self.writes {
             run.evaluate_constants()?;

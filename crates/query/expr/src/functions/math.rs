@@ -275,7 +275,7 @@ pub fn random_seed() -> (u32, u32) {
 
 fn seeded<'a>(a: &Args<'a>) -> Result<Value<'a>> {
     let site = a.args.as_ptr() as usize;
-    let mut states = a.run.evaluation().scratch.random.borrow_mut();
+    let mut states = a.run.evaluation().scratch().random.borrow_mut();
     let known = states.iter().position(|(s, ..)| *s == site);
     let (mut x, mut y) = match known {
         Some(i) if a.args[0].is_constant() => (states[i].1, states[i].2),

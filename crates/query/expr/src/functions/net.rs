@@ -159,7 +159,7 @@ fn bin_to_uuid<'a>(a: Args<'a>) -> Result<Value<'a>> {
 fn uuid_short<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let (server, _) = a.run.session().system_variable(Some(true), "server_id")?;
     let connection = a.run.session().connection_id();
-    let call = a.run.evaluation().scratch.count();
+    let call = a.run.evaluation().scratch().count();
     let micros = (a.run.evaluation().now_us as u64) >> 6 & 0xFF_FFFF_FFFF;
     Ok(Value::UInt(
         (server.to_u64() & 0xFF) << 56 | micros << 16 | (connection.wrapping_mul(257).wrapping_add(call) & 0xFFFF),

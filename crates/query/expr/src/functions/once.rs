@@ -67,7 +67,7 @@ static TIME_OF_DOCUMENT: Function = unlisted("evaluated once", 2, 2, Rule::First
 
 fn once<'a>(a: &Args<'a>, compute: impl FnOnce() -> Result<Value<'static>>) -> Result<Value<'a>> {
     let Node::Const(Value::Int(number)) = a.args[1].node else { unreachable!("the planner numbers them") };
-    let known = &a.run.evaluation().scratch.once;
+    let known = &a.run.evaluation().scratch().once;
     let place = |known: &[(i64, Value<'static>)]| known.binary_search_by_key(&number, |(n, _)| *n);
     if let Ok(at) = place(&known.borrow()) {
         return Ok(known.borrow()[at].1.clone());

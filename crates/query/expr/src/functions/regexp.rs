@@ -233,7 +233,7 @@ impl<'s> Subject<'s> {
         match catch_unwind(AssertUnwindSafe(|| search(self))) {
             Ok(found) => found.map_err(run_error),
             Err(panic) => {
-                self.run.evaluation().scratch.patterns.borrow_mut().clear();
+                self.run.evaluation().scratch().patterns.borrow_mut().clear();
                 // No panic of the search's own, which goes on to whoever serves the statement.
                 Err(self.ended.take().unwrap_or_else(|| resume_unwind(panic)))
             }
@@ -346,7 +346,7 @@ impl<'a> Call<'a> {
             && a.args[1].is_constant()
         {
             // It is compiled before anything is looked for.
-            a.run.evaluation().scratch.pattern(pattern, read_flags(b"", collation, a.function)?)?;
+            a.run.evaluation().scratch().pattern(pattern, read_flags(b"", collation, a.function)?)?;
         }
         let (Some(mut subject), Some(mut pattern)) = (subject, pattern) else { return Ok(None) };
         let bytewise = collation.is_binary() && a.function != "regexp_replace";
@@ -372,7 +372,7 @@ impl<'a> Call<'a> {
         if pattern.len() > LONG_PATTERN_BYTES && pattern.len().saturating_mul(subject.len()) > SEARCH_WORK_MAX {
             return Err(timed_out());
         }
-        let pattern = a.run.evaluation().scratch.pattern(&pattern, flags)?;
+        let pattern = a.run.evaluation().scratch().pattern(&pattern, flags)?;
         let subject = match subject {
             Cow::Borrowed(s) => match std::str::from_utf8(s) {
                 Ok(s) => Cow::Borrowed(s),

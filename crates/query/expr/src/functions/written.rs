@@ -12,7 +12,7 @@ static WRITTEN: Function = unlisted("written", 2, 2, Rule::First, |a| a.value(0)
 static OPERAND: Function = unlisted("operand", 2, 2, Rule::First, |a| {
     let v = a.value(0)?.into_owned();
     let Node::Const(Value::Int(number)) = a.args[1].node else { unreachable!("the planner numbers them") };
-    let mut kept = a.run.evaluation().scratch.operands.borrow_mut();
+    let mut kept = a.run.evaluation().scratch().operands.borrow_mut();
     kept.retain(|(n, _)| *n != number);
     kept.push((number, v.clone()));
     Ok(v)
@@ -21,7 +21,7 @@ static OPERAND: Function = unlisted("operand", 2, 2, Rule::First, |a| {
 /// The same as the others read it.
 static OPERAND_AGAIN: Function = unlisted("operand", 2, 2, Rule::First, |a| {
     let Node::Const(Value::Int(number)) = a.args[1].node else { unreachable!("the planner numbers them") };
-    let kept = a.run.evaluation().scratch.operands.borrow();
+    let kept = a.run.evaluation().scratch().operands.borrow();
     Ok(kept.iter().find(|(n, _)| *n == number).map_or(Value::Null, |(_, v)| v.clone()))
 });
 

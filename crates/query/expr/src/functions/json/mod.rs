@@ -208,7 +208,7 @@ impl<'a> Args<'a> {
     /// Argument `i` as a path; `None` for NULL.
     pub fn path(&self, i: usize) -> Result<Option<Rc<Path>>> {
         let Some(text) = self.text(i)? else { return Ok(None) };
-        let mut known = self.run.evaluation().scratch.paths.borrow_mut();
+        let mut known = self.run.evaluation().scratch().paths.borrow_mut();
         if let Some((_, path)) = known.iter().find(|(known, _)| known[..] == text[..]) {
             return Ok(Some(Rc::clone(path)));
         }
