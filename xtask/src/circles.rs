@@ -1,7 +1,8 @@
 //! Circles of imports between files of one crate: a circle is read as one file, so it should be no larger than one.
 //!
-//! A file imports another where a path in it, `use` or not, begins with `crate`, `super` or `self` and leads into that file. A
-//! module's own children, and the module that a file is part of, are left aside: these are one thing in several files.
+//! A file imports another where a path in it, `use` or not, begins with `crate`, `super` or `self` and leads into that file, by way of
+//! names that others pass on too (`pub use` in `lib.rs`). A module's own children, and the module that a file is part of, are left
+//! aside: these are one thing in several files. Names that `use x::*` passes on are not followed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,15 +11,30 @@ use crate::scan::Line;
 /// A file as a module: the names that lead to it from the crate's root.
 type Module = Vec<String>;
 
+/// A path as its names, and what it is called where it is written.
+struct Written {
+    path: Vec<String>,
+    name: String,
+}
+
+/// By module: the names that it has from others, with the paths that they stand for.
+type Passed<'m> = BTreeMap<&'m Module, BTreeMap<String, Vec<String>>>;
+
+/// More names in a row that stand for one another than anybody writes.
+const PASSED_MAX: usize = 8;
+
 /// The files of the largest circle of a crate. `files`: path below `src/` and lines of each.
 pub fn largest(files: &[(&str, &[Line])]) -> Vec<String> {
     let modules: BTreeMap<Module, &str> = files.iter().map(|(path, _)| (module_of(path), *path)).collect();
+    let codes: Vec<(&Module, String)> = files
+        .iter()
+        .filter_map(|(path, lines)| Some((modules.get_key_value(&module_of(path))?.0, code_of(lines))))
+        .collect();
+    let passed: Passed<'_> = codes.iter().map(|(own, code)| (*own, names_in(code))).collect();
     let mut imports: BTreeMap<&Module, BTreeSet<&Module>> = BTreeMap::new();
-    for (path, lines) in files {
-        let own = module_of(path);
-        let Some((own, _)) = modules.get_key_value(&own) else { continue };
-        for written in paths_in(lines) {
-            if let Some(other) = leads_to(&written, own, &modules)
+    for (own, code) in &codes {
+        for written in paths_in(code) {
+            if let Some(other) = leads_to(&written.path, own, &modules, &passed)
                 && !other.starts_with(own)
                 && !own.starts_with(other)
             {
@@ -30,6 +46,11 @@ pub fn largest(files: &[(&str, &[Line])]) -> Vec<String> {
     circle.into_iter().map(|module| modules[module].to_owned()).collect()
 }
 
+fn code_of(lines: &[Line]) -> String {
+    let code: Vec<&str> = lines.iter().filter(|line| !line.test).map(|line| line.code.as_str()).collect();
+    code.join("\n")
+}
+
 fn module_of(path: &str) -> Module {
     let mut names: Module = path.trim_end_matches(".rs").split('/').map(str::to_owned).collect();
     if matches!(names.last().map(String::as_str), Some("mod" | "lib" | "main")) {
@@ -38,24 +59,37 @@ fn module_of(path: &str) -> Module {
     names
 }
 
-/// Paths in the code, each as its names; a list in braces is each of its paths.
-fn paths_in(lines: &[Line]) -> Vec<Vec<String>> {
-    let code: Vec<&str> = lines.iter().filter(|line| !line.test).map(|line| line.code.as_str()).collect();
-    let code = code.join("\n");
+/// Paths in the code that begin in this crate; a list in braces is each of its paths.
+fn paths_in(code: &str) -> Vec<Written> {
     let mut paths = Vec::new();
     for start in ["crate::", "super::", "self::"] {
-        for (at, _) in code.match_indices(start) {
-            let before = code[..at].chars().next_back();
-            if before.is_none_or(|c| !c.is_alphanumeric() && c != '_' && c != ':') {
-                expand(&code[at..], &mut Vec::new(), &mut paths);
-            }
+        for at in words(code, start) {
+            expand(&code[at..], &mut Vec::new(), &mut paths);
         }
     }
     paths
 }
 
+/// The names that `use` brings into a file, with their paths.
+fn names_in(code: &str) -> BTreeMap<String, Vec<String>> {
+    let mut paths = Vec::new();
+    for at in words(code, "use ") {
+        expand(&code[at + "use ".len()..], &mut Vec::new(), &mut paths);
+    }
+    paths.into_iter().map(|written| (written.name, written.path)).collect()
+}
+
+/// Where the word stands, and is not the end of another one.
+fn words<'c>(code: &'c str, word: &'c str) -> impl Iterator<Item = usize> + 'c {
+    let begins = |at: usize| {
+        let before = code[..at].chars().next_back();
+        before.is_none_or(|c| !c.is_alphanumeric() && c != '_' && c != ':')
+    };
+    code.match_indices(word).map(|(at, _)| at).filter(move |at| begins(*at))
+}
+
 /// Reads a path from the front of `text` and adds it behind `prefix`, or all that its braces hold; what follows it.
-fn expand<'t>(text: &'t str, prefix: &mut Vec<String>, out: &mut Vec<Vec<String>>) -> &'t str {
+fn expand<'t>(text: &'t str, prefix: &mut Vec<String>, out: &mut Vec<Written>) -> &'t str {
     let depth = prefix.len();
     let mut rest = text.trim_start();
     loop {
@@ -77,7 +111,7 @@ fn expand<'t>(text: &'t str, prefix: &mut Vec<String>, out: &mut Vec<Vec<String>
         }
         let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
         if end == 0 {
-            out.push(prefix.clone());
+            out.push(Written { path: prefix.clone(), name: String::new() });
             break;
         }
         prefix.push(rest[..end].to_owned());
@@ -85,7 +119,14 @@ fn expand<'t>(text: &'t str, prefix: &mut Vec<String>, out: &mut Vec<Vec<String>
         match rest.strip_prefix("::") {
             Some(further) => rest = further,
             None => {
-                out.push(prefix.clone());
+                let alias = rest.trim_start().strip_prefix("as ").map(str::trim_start);
+                let end = alias.map_or(0, |a| a.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(a.len()));
+                // `self` in braces is called as its module.
+                let own = prefix.iter().rfind(|name| *name != "self").cloned().unwrap_or_default();
+                let name = alias.map_or(own, |alias| alias[..end].to_owned());
+                rest = alias.map_or(rest, |alias| &alias[end..]);
+                let path = prefix.iter().enumerate().filter(|(at, name)| *at == 0 || *name != "self");
+                out.push(Written { path: path.map(|(_, name)| name.clone()).collect(), name });
                 break;
             }
         }
@@ -94,10 +135,34 @@ fn expand<'t>(text: &'t str, prefix: &mut Vec<String>, out: &mut Vec<Vec<String>
     rest
 }
 
-/// The file that a path written in module `own` leads into.
-fn leads_to<'m>(path: &[String], own: &Module, modules: &'m BTreeMap<Module, &str>) -> Option<&'m Module> {
+/// The file that a path written in module `own` leads into, through the names that modules on its way have from others.
+fn leads_to<'m>(
+    path: &[String],
+    own: &'m Module,
+    modules: &'m BTreeMap<Module, &str>,
+    passed: &Passed<'m>,
+) -> Option<&'m Module> {
+    let (mut own, mut path) = (own, path.to_vec());
+    for _ in 0..PASSED_MAX {
+        let (module, rest) = step(&path, own, modules)?;
+        match rest.split_first().and_then(|(first, further)| Some((passed.get(module)?.get(first)?, further))) {
+            Some((other, further)) => path = [&other[..], further].concat(),
+            None => return Some(module),
+        }
+        own = module;
+    }
+    None
+}
+
+/// The module that a path leads into, and what of the path is not modules' names. `None`: it leads out of the crate.
+fn step<'m, 'p>(
+    path: &'p [String],
+    own: &Module,
+    modules: &'m BTreeMap<Module, &str>,
+) -> Option<(&'m Module, &'p [String])> {
     let mut at: Module = own.clone();
     let mut names = path;
+    let mut is_inside = false;
     while let Some((first, further)) = names.split_first() {
         match first.as_str() {
             "crate" => at.clear(),
@@ -105,16 +170,20 @@ fn leads_to<'m>(path: &[String], own: &Module, modules: &'m BTreeMap<Module, &st
             "self" => {}
             _ => break,
         }
+        is_inside = true;
         names = further;
     }
-    for name in names {
-        at.push(name.clone());
+    while let Some((first, further)) = names.split_first() {
+        at.push(first.clone());
         if !modules.contains_key(&at) {
             at.pop();
             break;
         }
+        is_inside = true;
+        names = further;
     }
-    modules.get_key_value(&at).map(|(module, _)| module)
+    let (module, _) = modules.get_key_value(&at)?;
+    is_inside.then_some((module, names))
 }
 
 /// Groups of modules each of which reaches every other one of its group.
@@ -158,6 +227,18 @@ mod tests {
             ("b.rs", "fn f() { crate::c::g() }"),
             ("c.rs", "use crate::{\n    a,\n    d,\n};"),
             ("d.rs", "// use crate::a;\nfn g() {}"),
+        ];
+        assert_eq!(circle(&files), ["a.rs", "b.rs", "c.rs"]);
+    }
+
+    #[test]
+    fn circles_are_found_through_names_that_others_pass_on() {
+        let files = [
+            ("lib.rs", "mod a; mod b; mod c; mod d; pub use a::X as Y; use crate::d::{self, Z};"),
+            ("a.rs", "use crate::b::{self, f};"),
+            ("b.rs", "use crate::c; use c::W; use std::fmt;"),
+            ("c.rs", "fn f() -> crate::Y { super::Z::new() }"),
+            ("d.rs", "use crate::fmt::Debug;"),
         ];
         assert_eq!(circle(&files), ["a.rs", "b.rs", "c.rs"]);
     }
