@@ -66,8 +66,10 @@ pub fn warn_json(to: &str, run: &dyn Execution) {
 
 /// Is the expression's value a truth value: `true`, a comparison, a predicate function?
 fn is_boolean(e: &Expr) -> bool {
+    // These are told to be wider than a truth value.
+    let is_wide = matches!(&e.node, Node::Call(f, _) if matches!(f.name, "json_valid" | "json_contains"));
     e.ty.kind == TypeKind::BigInt
-        && e.ty.length == 1
+        && (e.ty.length == 1 || is_wide)
         && !matches!(e.node, Node::Column { .. } | Node::Param(_) | Node::UserVariable(_))
 }
 
