@@ -73,6 +73,10 @@ proptest! {
     fn products_lose_only_what_has_no_room((a, x, s) in operand(), (b, y, t) in operand()) {
         let product = a.checked_mul(b).expect("35 integer digits each fit in 9 words");
         let cut = s + t - product.scale() as u32;
+        if cut > 0 && product.scale() == Decimal::MAX_SCALE {
+            prop_assert_eq!(product.to_string(), show(&round_div(&(x * y), &ten(cut)), 30));
+            return Ok(());
+        }
         prop_assert_eq!(product.to_string(), show(&(x * y / ten(cut)), product.scale() as u32));
         prop_assert!(cut == 0 || product.scale().is_multiple_of(9));
     }

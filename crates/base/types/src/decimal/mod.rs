@@ -156,8 +156,8 @@ impl Decimal {
 
     /// Product; the scale is the sum of both, 30 at most, and cut where 9 words do not hold it. `None`: overflow (MySQL 1690).
     pub fn checked_mul(self, other: Decimal) -> Option<Decimal> {
-        let scale = (self.scale + other.scale).min(Decimal::MAX_SCALE);
-        Some(self.whole_product(other)?.round(scale))
+        let product = self.whole_product(other)?;
+        Some(if product.scale > Decimal::MAX_SCALE { product.round(Decimal::MAX_SCALE) } else { product })
     }
 
     fn whole_product(self, other: Decimal) -> Option<Decimal> {
