@@ -157,7 +157,9 @@ impl Decimal {
     /// Product; the scale is the sum of both, 30 at most, and cut where 9 words do not hold it. `None`: overflow (MySQL 1690).
     pub fn checked_mul(self, other: Decimal) -> Option<Decimal> {
         let product = self.whole_product(other)?;
-        Some(if product.scale > Decimal::MAX_SCALE { product.round(Decimal::MAX_SCALE) } else { product })
+        // With zeros, where digits had no room: those of a shorter scale stay away.
+        let is_longer = self.scale + other.scale > Decimal::MAX_SCALE;
+        Some(if is_longer { product.round(Decimal::MAX_SCALE) } else { product })
     }
 
     fn whole_product(self, other: Decimal) -> Option<Decimal> {
