@@ -211,10 +211,7 @@ impl Op for WindowOp {
             run.check_interrupt()?;
             self.keep(run, frame, outer)?;
             kept += 1;
-            // One partition is computed in memory, so that nothing would be won for it by files.
-            if !self.plan.partition.is_empty()
-                && run.must_spill(self.bytes.len() + self.rows.len() * size_of::<Kept>(), self.memory_max)
-            {
+            if run.must_spill(self.bytes.len() + self.rows.len() * size_of::<Kept>(), self.memory_max) {
                 self.spill(run)?;
             }
         }
