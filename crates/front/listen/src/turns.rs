@@ -11,7 +11,7 @@
 //! - When there is nothing to do for those who have a turn, places are free whose holders have been silent, or waiting for a flush, for
 //!   [`ABSENT`], or at one command, asleep or not, for [`LONG`]: clients that are far away, or think, slow disks and statements that
 //!   sleep keep nobody out. Who waits for less keeps its place, or soon all would stand behind the row that all want.
-//! - The line is first come, first served, and a turn ends by time: of N connections none stands in line for longer than N turns take.
+//! - The line is first come, first served, and a turn ends by time: nobody stands in line for longer than a turn of each other takes.
 //!   The longer the commands are, the fewer of them are a turn, until each is one and all are served in the order in which they ask.
 //!
 //! [malthusian]: https://arxiv.org/abs/1511.06035

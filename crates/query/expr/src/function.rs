@@ -252,7 +252,7 @@ pub const fn unlisted(
     rule: Rule,
     eval: for<'a> fn(Args<'a>) -> Result<Value<'a>>,
 ) -> Function {
-    Function { name, min, max, rule, volatile: false, listed: false, eval }
+    Function { listed: false, ..f(name, min, max, rule, eval) }
 }
 
 pub const fn volatile(mut f: Function) -> Function {

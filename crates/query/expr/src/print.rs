@@ -2,7 +2,6 @@
 
 use crate::Scope;
 use crate::array::{self, Search};
-use crate::compare::CmpOp;
 use crate::functions::stored::called;
 use crate::functions::written;
 use crate::number::{ArithOp, BitOp};
@@ -130,7 +129,7 @@ pub fn print(e: &Expr, names: &dyn Names) -> String {
         }
         Node::Neg(e) => format!("-({})", p(e)),
         Node::BitNot(e) => format!("~({})", p(e)),
-        Node::Compare(op, a, b, _) => format!("({} {} {})", p(a), comparison(*op), p(b)),
+        Node::Compare(op, a, b, _) => format!("({} {} {})", p(a), op.symbol(), p(b)),
         Node::Between { negated, operands, .. } => {
             let [e, low, high] = &**operands;
             format!("({} {}between {} and {})", p(e), not(*negated), p(low), p(high))
@@ -177,7 +176,7 @@ pub fn print(e: &Expr, names: &dyn Names) -> String {
         }
         Node::Quantified { op, all, operand, query, .. } => {
             let any = if *all { "all" } else { "any" };
-            format!("({} {} {any} (select #{}))", p(operand), comparison(*op), query + 2)
+            format!("({} {} {any} (select #{}))", p(operand), op.symbol(), query + 2)
         }
         Node::UserVariable(name) => format!("(@`{name}`)"),
         Node::SetUserVariable(name, e) => format!("(@`{name}`:={})", p(e)),
@@ -217,18 +216,6 @@ fn search(call: &array::Call<'_>, names: &dyn Names) -> String {
 /// A document that is known, as MySQL shows it.
 pub fn json_text(j: &Json) -> String {
     format!("json'{}'", String::from_utf8_lossy(&j.to_text()))
-}
-
-pub fn comparison(op: CmpOp) -> &'static str {
-    match op {
-        CmpOp::Eq => "=",
-        CmpOp::NullSafeEq => "<=>",
-        CmpOp::Ne => "<>",
-        CmpOp::Lt => "<",
-        CmpOp::Le => "<=",
-        CmpOp::Gt => ">",
-        CmpOp::Ge => ">=",
-    }
 }
 
 fn value(v: &Value<'_>) -> String {
