@@ -57,8 +57,12 @@ class Side:
         self.m = self.connect("m")
 
     def again(self):
-        """What a statement left in the session is gone."""
+        """What a statement left in the session is gone, from the server, too: a client's goodbye has no answer."""
+        former = self.m.thread_id()
         self.m.close()
+        with self.root.cursor() as cursor:
+            while cursor.execute("SELECT 1 FROM information_schema.PROCESSLIST WHERE ID = %s", (former,)):
+                pass
         self.m = self.connect("m")
 
     def run(self, sql, undo):
