@@ -32,6 +32,7 @@ pub mod row_log;
 mod rules;
 pub mod schema;
 pub mod servers;
+pub mod shared_map;
 pub mod statistics;
 mod stored;
 mod stored_routine;
@@ -51,8 +52,8 @@ pub use related::{Changes, Related};
 pub use routine::{Routine, RoutineKind};
 pub use rules::{are_compatible, parent_index};
 pub use schema::{
-    Check, CheckOption, Column, ColumnDefault, ForeignKey, Generated, Index, IndexPart, ReferenceAction, Schema, Table,
-    TableName, TemporaryTables, Version, View, ViewAlgorithm,
+    Check, CheckOption, Column, ColumnDefault, ForeignKey, Generated, Index, IndexPart, PartKind, ReferenceAction,
+    Schema, Table, TableName, TemporaryTables, Version, View, ViewAlgorithm,
 };
 pub use trigger::{Trigger, TriggerEvent, TriggerOrder};
 pub use virtual_table::{Sought, VirtualContext, VirtualTable};

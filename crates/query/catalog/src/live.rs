@@ -47,7 +47,7 @@ impl Catalog {
         }
         for name in SYSTEM_SCHEMAS {
             let empty = || Arc::new(Schema::new(name, CollationId::UTF8MB4_0900_AI_CI));
-            version.schemas.entry(name.to_string()).or_insert_with(empty);
+            version.schemas.get_or_insert_with(&name.to_string(), empty);
         }
         let mut tx = Transaction::new(engine).map_err(from_engine)?;
         tx.begin(Isolation::RepeatableRead, true);

@@ -1,7 +1,7 @@
 //! CHECK and FOREIGN KEY of a definition: names made up, indexes that foreign keys need, agreement with the parent.
 
 use crate::define::{ForeignKeySpec, KeyKind, KeyPartSpec, KeySpec, TableSpec, check_name};
-use crate::schema::{Check, Column, ForeignKey, Index, ReferenceAction, Table, Version, eq_name};
+use crate::schema::{Check, Column, ForeignKey, Index, PartKind, ReferenceAction, Table, Version, eq_name};
 use types::codes::*;
 use types::{Result, TypeKind, err};
 
@@ -101,14 +101,19 @@ impl TableSpec {
                 return Err(err!(ER_TOO_LONG_IDENT, name));
             }
             let taken = |c: &Check| eq_name(&c.name, &name);
-            let others = version.schema(&self.schema).into_iter().flat_map(|s| s.tables.values());
-            if checks.iter().any(taken) || others.filter(|t| t.name != self.name).any(|t| t.checks.iter().any(taken)) {
+            if checks.iter().any(taken) || self.is_taken(version, PartKind::Check, &name) {
                 return Err(err!(ER_CHECK_CONSTRAINT_DUP_NAME, name));
             }
             checks.push(Check { name, expression: spec.expression, enforced: spec.enforced });
         }
         checks.sort_by_cached_key(|c| c.name.to_lowercase());
         Ok(checks)
+    }
+
+    /// Has another table of the schema a constraint of that name?
+    fn is_taken(&self, version: &Version, kind: PartKind, name: &str) -> bool {
+        let found = version.schema(&self.schema).and_then(|schema| schema.table_of(kind, name));
+        found.is_some_and(|table| table.name != self.name)
     }
 
     /// The foreign keys with their names and columns. Those that are not among the table's old ones, which are `kept`, must be as
@@ -131,10 +136,7 @@ impl TableSpec {
             });
             check_name(&name, ER_WRONG_TABLE_NAME)?;
             let taken = |k: &ForeignKey| eq_name(&k.name, &name);
-            let others = version.schema(&self.schema).into_iter().flat_map(|s| s.tables.values());
-            if keys.iter().any(taken)
-                || others.filter(|t| t.name != self.name).any(|t| t.foreign_keys.iter().any(taken))
-            {
+            if keys.iter().any(taken) || self.is_taken(version, PartKind::ForeignKey, &name) {
                 return Err(err!(ER_FK_DUP_NAME, name));
             }
             let is_new = !kept.iter().any(|k| spec.is_kept(k));

@@ -1,6 +1,7 @@
 //! Dictionary objects as statements see them. A [`Version`] is immutable; DDL makes a new one and swaps it in.
 
-use crate::routine::{Routine, RoutineKey};
+use crate::routine::{Routine, RoutineKey, folded_name};
+use crate::shared_map::SharedMap;
 use crate::{AutoIncrement, CreateOptions, Evolution, Histogram, IndexAlgorithm, StorageEngine, VirtualTable};
 use engine::Tree;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,11 +18,11 @@ pub struct Version {
     /// Grows with each DDL; plans remember the number they were made for.
     pub number: u64,
     /// By name, case-sensitive (`lower_case_table_names=0`).
-    pub schemas: BTreeMap<String, Arc<Schema>>,
+    pub schemas: SharedMap<String, Arc<Schema>>,
     /// The session's own tables, in front of those above.
     pub(crate) temporary: Option<Arc<Overlay>>,
     /// Which tables have a foreign key on a table, which need not exist: (schema, name) of the parent to those of children.
-    pub(crate) references: BTreeMap<TableName, BTreeSet<TableName>>,
+    pub(crate) references: SharedMap<TableName, SharedMap<TableName, ()>>,
 }
 
 /// Schema and name of a table.
@@ -87,8 +88,9 @@ impl Version {
     pub fn base_table(&self, schema: &str, table: &str) -> Option<&Arc<Table>> {
         let schema = self.schema(schema)?;
         schema.tables.get(table).or_else(|| {
-            let system = SYSTEM_SCHEMAS[..2].contains(&schema.name.as_str());
-            schema.tables.iter().find(|(name, _)| system && name.eq_ignore_ascii_case(table)).map(|(_, t)| t)
+            let in_any_case = SYSTEM_SCHEMAS[..2].contains(&schema.name.as_str());
+            let mut all = schema.tables.iter().filter(|_| in_any_case);
+            all.find(|(name, _)| name.eq_ignore_ascii_case(table)).map(|(_, t)| t)
         })
     }
 
@@ -114,7 +116,7 @@ impl Version {
     pub fn children<'v>(&'v self, schema: &str, table: &str) -> impl Iterator<Item = &'v Arc<Table>> {
         let key = (schema.to_string(), table.to_string());
         let hidden = self.temporary_table(schema, table).is_some();
-        let names = self.references.get(&key).filter(|_| !hidden).into_iter().flatten();
+        let names = self.references.get(&key).filter(|_| !hidden).into_iter().flat_map(SharedMap::keys);
         names.filter_map(|(schema, name)| self.base_table(schema, name))
     }
 
@@ -123,16 +125,26 @@ impl Version {
         self.remove_table(&table.schema, &table.name);
         for key in &table.foreign_keys {
             let child = (table.schema.clone(), table.name.clone());
-            self.references.entry(key.parent.clone()).or_default().insert(child);
+            self.references.get_or_insert_with(&key.parent, SharedMap::new).insert(child, ());
         }
         let schema = self.schemas.get_mut(&table.schema).expect("the caller has found the schema");
-        Arc::make_mut(schema).tables.insert(table.name.clone(), table);
+        let schema = Arc::make_mut(schema);
+        for part in parts_of(&table) {
+            schema.parts.insert(part, table.name.clone());
+        }
+        schema.tables.insert(table.name.clone(), table);
     }
 
     pub fn remove_table(&mut self, schema: &str, name: &str) {
         let Some(found) = self.schemas.get_mut(schema) else { return };
         let Some(table) = found.tables.get(name).cloned() else { return };
-        Arc::make_mut(found).tables.remove(name);
+        let found = Arc::make_mut(found);
+        found.tables.remove(name);
+        for part in parts_of(&table) {
+            if found.parts.get(&part).is_some_and(|of| of == name) {
+                found.parts.remove(&part);
+            }
+        }
         let child = (schema.to_string(), name.to_string());
         for key in &table.foreign_keys {
             if let Some(children) = self.references.get_mut(&key.parent) {
@@ -153,17 +165,53 @@ pub struct Schema {
     pub read_only: bool,
     /// DEFAULT ENCRYPTION='Y': of tables whose definition does not say.
     pub encrypts: bool,
-    pub tables: BTreeMap<String, Arc<Table>>,
-    pub routines: BTreeMap<RoutineKey, Arc<Routine>>,
+    pub tables: SharedMap<String, Arc<Table>>,
+    pub routines: SharedMap<RoutineKey, Arc<Routine>>,
     /// By name in lower case.
-    pub events: BTreeMap<String, Arc<crate::Event>>,
+    pub events: SharedMap<String, Arc<crate::Event>>,
+    /// Which table has them.
+    pub(crate) parts: SharedMap<PartName, String>,
+}
+
+/// Parts of tables whose names are unique in their schema, those of each kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PartKind {
+    Check,
+    ForeignKey,
+    Trigger,
+}
+
+/// Kind and name, without what does not tell two names apart.
+type PartName = (PartKind, String);
+
+fn part_name(kind: PartKind, name: &str) -> PartName {
+    let folded = if kind == PartKind::Trigger { folded_name(name) } else { name.to_lowercase() };
+    (kind, folded)
+}
+
+fn parts_of(table: &Table) -> impl Iterator<Item = PartName> {
+    let checks = table.checks.iter().map(|c| part_name(PartKind::Check, &c.name));
+    let keys = table.foreign_keys.iter().map(|k| part_name(PartKind::ForeignKey, &k.name));
+    checks.chain(keys).chain(table.triggers.iter().map(|t| part_name(PartKind::Trigger, &t.name)))
 }
 
 impl Schema {
     pub fn new(name: &str, default_collation: CollationId) -> Schema {
         let name = name.to_string();
-        let (tables, routines, events) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        Schema { name, default_collation, read_only: false, encrypts: false, tables, routines, events }
+        let (tables, routines, events, parts) = Default::default();
+        Schema { name, default_collation, read_only: false, encrypts: false, tables, routines, events, parts }
+    }
+
+    /// The table that has a part of that kind and name.
+    pub fn table_of(&self, kind: PartKind, name: &str) -> Option<&Arc<Table>> {
+        self.parts.get(&part_name(kind, name)).and_then(|table| self.tables.get(table))
+    }
+
+    /// Tables that have parts of that kind, in the order of their names.
+    pub fn tables_with(&self, kind: PartKind) -> impl Iterator<Item = &Arc<Table>> {
+        let names: BTreeSet<&String> =
+            self.parts.iter().filter(|(part, _)| part.0 == kind).map(|(_, name)| name).collect();
+        names.into_iter().filter_map(|name| self.tables.get(name))
     }
 
     /// Made by the server: no DDL in it.

@@ -4,7 +4,7 @@
 //! order in which they fire.
 
 use crate::routine::same_name;
-use crate::schema::{Table, Version};
+use crate::schema::{PartKind, Table, Version};
 use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
@@ -87,10 +87,8 @@ impl Table {
 impl Version {
     /// A trigger by name, and its table.
     pub fn trigger(&self, schema: &str, name: &str) -> Option<(&Arc<Table>, &Arc<Trigger>)> {
-        let tables = self.schema(schema)?.tables.values();
-        tables.into_iter().find_map(|table| {
-            let found = table.triggers.iter().find(|t| same_name(&t.name, name));
-            found.map(|trigger| (table, trigger))
-        })
+        let table = self.schema(schema)?.table_of(PartKind::Trigger, name)?;
+        let trigger = table.triggers.iter().find(|t| same_name(&t.name, name))?;
+        Some((table, trigger))
     }
 }

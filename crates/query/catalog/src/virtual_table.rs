@@ -26,7 +26,17 @@ pub struct Sought {
 
 impl Sought {
     pub fn admits(&self, text: &str) -> bool {
-        self.values.iter().any(|v| self.collation.compare(v, text.as_bytes()) == Ordering::Equal)
+        self.values.iter().any(|v| self.is_equal(v, text))
+    }
+
+    fn is_equal(&self, value: &[u8], text: &str) -> bool {
+        self.collation.compare(value, text.as_bytes()) == Ordering::Equal
+    }
+
+    /// Is a text admitted that begins with this and a slash?
+    pub fn admits_within(&self, first: &str) -> bool {
+        let within = |v: &Vec<u8>| v.split(|b| *b == b'/').next().is_some_and(|v| self.is_equal(v, first));
+        self.values.iter().any(within)
     }
 
     /// The names that are admitted, none of which ends in a blank, where they can be told from the values.
