@@ -1,7 +1,7 @@
 //! Building virtual tables from lists of columns.
 
-use crate::{Context, Row};
-use catalog::{Column, ColumnDefault, Index, IndexPart, Schema, Sought, Table, VirtualContext, VirtualTable};
+use crate::{Context, Row, innodb};
+use catalog::{Column, ColumnDefault, Index, IndexPart, PartKind, Schema, Sought, Table, VirtualContext, VirtualTable};
 use engine::{Tree, TreeKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -210,16 +210,58 @@ pub(crate) fn titled<'t>(table: &str, titles: &[(&'t str, &str)]) -> Vec<(&'t st
 pub(crate) enum Compute {
     All(fn(&Context, &mut Vec<Row>) -> Result<()>),
     /// Those of one table after the other, of all that the session may see.
-    ByTable(fn(&Context, &Arc<Table>, &mut Vec<Row>) -> Result<()>),
+    ByTable(ComputeTable),
+    /// As `ByTable`, of tables that have such a part; others have no rows.
+    ByPart(PartKind, ComputeTable),
 }
+
+type ComputeTable = fn(&Context, &Arc<Table>, &mut Vec<Row>) -> Result<()>;
 
 struct Computed {
     compute: Compute,
-    /// Columns that have the schema, and the name, of the table that a row is about.
-    schemas: Vec<usize>,
-    names: Vec<usize>,
+    places: Places,
     /// Only for who has the privilege PROCESS.
     guarded: bool,
+}
+
+/// The columns that say which table a row is about.
+struct Places {
+    schemas: Vec<usize>,
+    names: Vec<usize>,
+    /// `schema/name`, as InnoDB has it.
+    path: Option<usize>,
+    /// Of rows about foreign keys and others: the name of the parent, NULL in the others.
+    parent: Option<usize>,
+}
+
+impl Places {
+    fn of(table: &str, columns: &[(&str, DataType)]) -> Places {
+        // Of VIEW_TABLE_USAGE the view; the table there is another.
+        let is_of_views = columns.iter().any(|c| c.0 == "VIEW_SCHEMA");
+        let (schemas, names): (&[&str], &[&str]) = match is_of_views {
+            true => (&["VIEW_SCHEMA"], &["VIEW_NAME"]),
+            false => (
+                &[
+                    "TABLE_SCHEMA",
+                    "CONSTRAINT_SCHEMA",
+                    "INDEX_SCHEMA",
+                    "SCHEMA_NAME",
+                    "EVENT_OBJECT_SCHEMA",
+                    "database_name",
+                ],
+                &["TABLE_NAME", "EVENT_OBJECT_TABLE", "table_name"],
+            ),
+        };
+        let has_path = ["INNODB_TABLES", "INNODB_TABLESTATS"].contains(&table);
+        let place = |name: &str| columns.iter().position(|c| c.0 == name);
+        let places = |of: &[&str]| of.iter().filter_map(|name| place(name)).collect();
+        Places {
+            schemas: places(schemas),
+            names: places(names),
+            path: place("NAME").filter(|_| has_path),
+            parent: place("REFERENCED_TABLE_NAME"),
+        }
+    }
 }
 
 impl VirtualTable for Computed {
@@ -230,30 +272,47 @@ impl VirtualTable for Computed {
         if self.guarded {
             cx.check_process()?;
         }
-        match self.compute {
-            Compute::All(compute) => compute(cx, out),
-            Compute::ByTable(compute) => self.tables(cx, sought).try_for_each(|table| compute(cx, table, out)),
-        }
+        let (part, compute) = match self.compute {
+            Compute::All(compute) => return compute(cx, out),
+            Compute::ByTable(compute) => {
+                let is_child = sought.iter().any(|s| Some(s.column) == self.places.parent);
+                (is_child.then_some(PartKind::ForeignKey), compute)
+            }
+            Compute::ByPart(part, compute) => (Some(part), compute),
+        };
+        self.tables(cx, sought, part).try_for_each(|table| compute(cx, table, out))
     }
 }
 
 impl Computed {
-    /// The tables that rows may be wanted of, found by their names where the statement says them.
-    fn tables<'c>(&'c self, cx: &'c Context, sought: &'c [Sought]) -> impl Iterator<Item = &'c Arc<Table>> {
+    /// The tables that rows may be wanted of, found by their names where the statement says them, else by the part that they have.
+    fn tables<'c>(
+        &'c self,
+        cx: &'c Context,
+        sought: &'c [Sought],
+        part: Option<PartKind>,
+    ) -> impl Iterator<Item = &'c Arc<Table>> {
         let of = |columns: &'c [usize]| sought.iter().filter(|s| columns.contains(&s.column));
-        let schemas = cx.schemas().filter(move |schema| of(&self.schemas).all(|s| s.admits(&schema.name)));
+        let paths = || sought.iter().filter(|s| Some(s.column) == self.places.path);
+        let schemas = cx.schemas().filter(move |schema| {
+            of(&self.places.schemas).all(|s| s.admits(&schema.name)) && paths().all(|s| s.admits_within(&schema.name))
+        });
         schemas.flat_map(move |schema| {
-            let named = of(&self.names).find_map(|s| s.names());
-            let found = named.map(|names| {
-                let mut names: Vec<&str> = names.collect();
-                names.sort_unstable();
-                names.dedup();
-                names.into_iter().filter_map(|name| schema.tables.get(name))
-            });
-            let all = if found.is_none() { Some(schema.tables.values()) } else { None };
-            let tables = found.into_iter().flatten().chain(all.into_iter().flatten());
-            let admitted = move |t: &&Arc<Table>| of(&self.names).all(|s| s.admits(&t.name));
-            tables.filter(admitted).filter(|t| (cx.viewer.visible)(&schema.name, &t.name))
+            let named = of(&self.places.names).find_map(|s| s.names());
+            let found: Box<dyn Iterator<Item = &'c Arc<Table>>> = match (named, part) {
+                (Some(names), _) => {
+                    let mut names: Vec<&str> = names.collect();
+                    names.sort_unstable();
+                    names.dedup();
+                    Box::new(names.into_iter().filter_map(|name| schema.tables.get(name)))
+                }
+                (None, Some(part)) => Box::new(schema.tables_with(part)),
+                (None, None) => Box::new(schema.tables.values()),
+            };
+            let admitted = move |t: &&Arc<Table>| {
+                of(&self.places.names).all(|s| s.admits(&t.name)) && paths().all(|s| s.admits(&innodb::name(t)))
+            };
+            found.filter(admitted).filter(|t| (cx.viewer.visible)(&schema.name, &t.name))
         })
     }
 }
@@ -278,14 +337,7 @@ impl VirtualRows {
 /// A table of a system schema.
 pub(crate) fn computed(schema: &str, name: &str, columns: &[(&str, DataType)], compute: Compute) -> Table {
     let guarded = schema == "information_schema" && is_guarded(name);
-    // Of VIEW_TABLE_USAGE the view; the table there is another.
-    let is_of_views = columns.iter().any(|c| c.0 == "VIEW_SCHEMA");
-    let (schemas, names): (&[&str], &[&str]) = match is_of_views {
-        true => (&["VIEW_SCHEMA"], &["VIEW_NAME"]),
-        false => (&["TABLE_SCHEMA", "CONSTRAINT_SCHEMA", "INDEX_SCHEMA", "SCHEMA_NAME"], &["TABLE_NAME"]),
-    };
-    let places = |of: &[&str]| (0..columns.len()).filter(|i| of.contains(&columns[*i].0)).collect();
-    let computed = Computed { compute, schemas: places(schemas), names: places(names), guarded };
+    let computed = Computed { compute, places: Places::of(name, columns), guarded };
     build(schema, name, columns.iter().copied(), Arc::new(computed))
 }
 

@@ -2,7 +2,7 @@
 //! `information_schema.txt`; here is how rows are computed. A table without a function here is of something that the server
 //! does not have: well-formed and empty.
 
-use crate::columns::Compute::{All, ByTable};
+use crate::columns::Compute::{All, ByPart, ByTable};
 use crate::columns::{Compute, INFORMATION_SCHEMA};
 use crate::ddl_text::{column_type, default_text, escaped, type_name};
 use crate::figures::{process_row, row_format, type_figures};
@@ -12,7 +12,8 @@ use crate::{
     word,
 };
 use catalog::{
-    CheckOption, Column, ColumnDefault, ForeignKey, Index, IndexAlgorithm, Schema, StorageEngine, Table, parent_index,
+    CheckOption, Column, ColumnDefault, ForeignKey, Index, IndexAlgorithm, PartKind, Schema, StorageEngine, Table,
+    parent_index,
 };
 use engine::{Cursor, Direction, Isolation, Range, Read, Transaction};
 use std::ops::Bound;
@@ -27,7 +28,7 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("ADMINISTRABLE_ROLE_AUTHORIZATIONS", All(grants::administrable_roles)),
     ("APPLICABLE_ROLES", All(grants::applicable_roles)),
     ("CHARACTER_SETS", All(character_sets)),
-    ("CHECK_CONSTRAINTS", ByTable(check_constraints)),
+    ("CHECK_CONSTRAINTS", ByPart(PartKind::Check, check_constraints)),
     ("COLLATIONS", All(collations)),
     ("COLLATION_CHARACTER_SET_APPLICABILITY", All(collation_charsets)),
     ("COLUMNS", ByTable(columns)),
@@ -52,10 +53,10 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("INNODB_FOREIGN_COLS", All(innodb::foreign_columns)),
     ("INNODB_INDEXES", All(innodb::indexes)),
     ("INNODB_METRICS", All(innodb_figures::metrics)),
-    ("INNODB_TABLES", All(innodb::tables)),
+    ("INNODB_TABLES", ByTable(innodb::tables)),
     ("INNODB_TABLESPACES", All(innodb_files::tablespaces)),
     ("INNODB_TABLESPACES_BRIEF", All(innodb_files::tablespaces_brief)),
-    ("INNODB_TABLESTATS", All(innodb::table_statistics)),
+    ("INNODB_TABLESTATS", ByTable(innodb::table_statistics)),
     ("INNODB_TEMP_TABLE_INFO", All(innodb_files::temporary_tables)),
     ("INNODB_TRX", All(crate::locks::innodb_trx)),
     ("INNODB_VIRTUAL", All(innodb::virtual_columns)),
@@ -66,12 +67,12 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("PARTITIONS", ByTable(partitions)),
     ("PLUGINS", All(crate::plugins::plugins)),
     ("PROCESSLIST", All(processlist)),
-    ("REFERENTIAL_CONSTRAINTS", ByTable(referential_constraints)),
+    ("REFERENTIAL_CONSTRAINTS", ByPart(PartKind::ForeignKey, referential_constraints)),
     ("RESOURCE_GROUPS", All(crate::threads::resource_groups)),
     ("ROLE_COLUMN_GRANTS", All(grants::role_column_grants)),
     ("ROLE_TABLE_GRANTS", All(grants::role_table_grants)),
     ("ROUTINES", All(crate::routines::routines)),
-    ("TRIGGERS", ByTable(crate::triggers::triggers)),
+    ("TRIGGERS", ByPart(PartKind::Trigger, crate::triggers::triggers)),
     ("SCHEMATA", All(schemata)),
     ("SCHEMATA_EXTENSIONS", All(schemata_extensions)),
     ("SCHEMA_PRIVILEGES", All(grants::schema_privileges)),

@@ -15,7 +15,8 @@ pub(crate) const SYSTEM_COLUMNS: usize = 3;
 /// Compact rows with long columns off-page: ROW_FORMAT=DYNAMIC.
 const FLAG_DYNAMIC: i64 = 33;
 
-fn name(table: &Table) -> String {
+/// The name that InnoDB has for a table.
+pub(crate) fn name(table: &Table) -> String {
     format!("{}/{}", table.schema, table.name)
 }
 
@@ -24,7 +25,12 @@ fn number(n: usize) -> Value<'static> {
 }
 
 fn base_tables(cx: &Context) -> impl Iterator<Item = &Arc<Table>> {
-    cx.all_tables().filter(|t| t.is_base() && t.engine == StorageEngine::InnoDb)
+    cx.all_tables().filter(|t| is_own(t))
+}
+
+/// Is it a table of the storage engine?
+pub(crate) fn is_own(table: &Table) -> bool {
+    table.is_base() && table.engine == StorageEngine::InnoDb
 }
 
 fn is_virtual(c: &Column) -> bool {
@@ -42,27 +48,28 @@ fn virtuals(table: &Table) -> impl Iterator<Item = (u64, &Column)> {
     columns.enumerate().map(|(n, (at, c))| ((n as u64 + 1) << 16 | at as u64, c))
 }
 
-pub(crate) fn tables(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    out.extend(base_tables(cx).map(|t| {
-        let format = row_format(t);
-        let flag = match format {
-            "Dynamic" => FLAG_DYNAMIC,
-            "Compact" => 1,
-            _ => 0,
-        };
-        vec![
-            uint(t.id),
-            text(name(t)),
-            Value::Int(flag),
-            number(kept(t).count() + SYSTEM_COLUMNS),
-            Value::Int(0),
-            word(format),
-            uint(0),
-            word("System"),
-            Value::Int(0),
-            Value::Int(t.evolution.as_ref().map_or(0, |e| i64::from(e.versions))),
-        ]
-    }));
+pub(crate) fn tables(_: &Context, table: &Arc<Table>, out: &mut Vec<Row>) -> Result<()> {
+    if !is_own(table) {
+        return Ok(());
+    }
+    let format = row_format(table);
+    let flag = match format {
+        "Dynamic" => FLAG_DYNAMIC,
+        "Compact" => 1,
+        _ => 0,
+    };
+    out.push(vec![
+        uint(table.id),
+        text(name(table)),
+        Value::Int(flag),
+        number(kept(table).count() + SYSTEM_COLUMNS),
+        Value::Int(0),
+        word(format),
+        uint(0),
+        word("System"),
+        Value::Int(0),
+        Value::Int(table.evolution.as_ref().map_or(0, |e| i64::from(e.versions))),
+    ]);
     Ok(())
 }
 
@@ -245,25 +252,26 @@ pub(crate) fn fields(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     Ok(())
 }
 
-pub(crate) fn table_statistics(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for table in base_tables(cx) {
-        let (rows, _) = cx.engine.estimate(table.indexes[0].tree).map_err(catalog::error::from_engine)?;
-        let pages = innodb_statistics::pages(cx, &table.indexes[0]);
-        let others = table.indexes[1..].iter().map(|index| innodb_statistics::pages(cx, index)).sum();
-        // Relaxed: a figure for the reader.
-        let next = table.auto_increment.as_ref().map_or(0, |c| c.next.load(Ordering::Relaxed));
-        out.push(vec![
-            uint(table.id),
-            text(name(table)),
-            word("Initialized"),
-            uint(rows),
-            uint(pages),
-            uint(others),
-            uint(0),
-            uint(next),
-            Value::Int(0),
-        ]);
+pub(crate) fn table_statistics(cx: &Context, table: &Arc<Table>, out: &mut Vec<Row>) -> Result<()> {
+    if !is_own(table) {
+        return Ok(());
     }
+    let (rows, _) = cx.engine.estimate(table.indexes[0].tree).map_err(catalog::error::from_engine)?;
+    let pages = innodb_statistics::pages(cx, &table.indexes[0]);
+    let others = table.indexes[1..].iter().map(|index| innodb_statistics::pages(cx, index)).sum();
+    // Relaxed: a figure for the reader.
+    let next = table.auto_increment.as_ref().map_or(0, |c| c.next.load(Ordering::Relaxed));
+    out.push(vec![
+        uint(table.id),
+        text(name(table)),
+        word("Initialized"),
+        uint(rows),
+        uint(pages),
+        uint(others),
+        uint(0),
+        uint(next),
+        Value::Int(0),
+    ]);
     Ok(())
 }
 

@@ -1,10 +1,12 @@
 //! How many different keys there are: CARDINALITY, and mysql.innodb_table_stats and innodb_index_stats. They are the planner's
 //! samples, which are in memory alone; whoever asks for them has them taken when there is none or the table has changed.
 
+use crate::innodb::is_own;
 use crate::{Context, Row, datetime, text, uint};
 use catalog::statistics::Sample;
-use catalog::{Index, StorageEngine, Table, VirtualTable};
+use catalog::{Index, Table, VirtualTable};
 use std::collections::HashSet;
+use std::sync::Arc;
 use types::key::encode_part;
 use types::{Result, Value};
 
@@ -44,14 +46,9 @@ fn counted(cx: &Context, table: &Table, source: &dyn VirtualTable) -> Result<Vec
     Ok(table.indexes.iter().map(of).collect())
 }
 
-/// Base tables that are everybody's, with their samples.
-fn samples(cx: &Context, mut each: impl FnMut(&Table, &Sample) -> Result<()>) -> Result<()> {
-    for table in cx.all_tables().filter(|t| t.is_base() && t.engine == StorageEngine::InnoDb) {
-        if let Some(sample) = &*cx.source.sample(table)? {
-            each(table, sample)?;
-        }
-    }
-    Ok(())
+/// The sample of a table of the storage engine, if it has one.
+fn sample_of(cx: &Context, table: &Table) -> Result<Arc<Option<Sample>>> {
+    if is_own(table) { cx.source.sample(table) } else { Ok(Arc::default()) }
 }
 
 /// All pages of an index.
@@ -63,36 +60,36 @@ fn leaf_pages(cx: &Context, index: &Index) -> Result<u64> {
     Ok(cx.engine.estimate(index.tree).map_err(catalog::error::from_engine)?.1)
 }
 
-pub(crate) fn tables(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    samples(cx, |table, sample| {
-        let others = table.indexes[1..].iter().map(|index| pages(cx, index)).sum();
-        let mut row = vec![text(&table.schema), text(&table.name), datetime(sample.taken_s), uint(sample.rows)];
-        row.extend([uint(pages(cx, &table.indexes[0])), uint(others)]);
-        out.push(row);
-        Ok(())
-    })
+pub(crate) fn tables(cx: &Context, table: &Arc<Table>, out: &mut Vec<Row>) -> Result<()> {
+    let sample = sample_of(cx, table)?;
+    let Some(sample) = &*sample else { return Ok(()) };
+    let others = table.indexes[1..].iter().map(|index| pages(cx, index)).sum();
+    let mut row = vec![text(&table.schema), text(&table.name), datetime(sample.taken_s), uint(sample.rows)];
+    row.extend([uint(pages(cx, &table.indexes[0])), uint(others)]);
+    out.push(row);
+    Ok(())
 }
 
-pub(crate) fn indexes(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    samples(cx, |table, sample| {
-        for (at, index) in table.indexes.iter().enumerate() {
-            let mut line = |stat: String, value: u64, sampled: Option<u64>, of: String| {
-                let mut row = vec![text(&table.schema), text(&table.name), text(&index.name), datetime(sample.taken_s)];
-                row.extend([text(stat), uint(value), sampled.map_or(Value::Null, uint), text(of)]);
-                out.push(row);
-            };
-            let leaves = leaf_pages(cx, index)?;
-            let mut columns = Vec::new();
-            for (n, value) in different(sample, at).into_iter().enumerate() {
-                let column = &table.columns[index.parts[n].column];
-                columns.push(if index.is_hidden() { "DB_ROW_ID" } else { column.name.as_str() });
-                line(format!("n_diff_pfx{:02}", n + 1), value, Some(leaves.min(SAMPLED_LEAVES)), columns.join(","));
-            }
-            line("n_leaf_pages".to_string(), leaves, None, "Number of leaf pages in the index".to_string());
-            line("size".to_string(), pages(cx, index), None, "Number of pages in the index".to_string());
+pub(crate) fn indexes(cx: &Context, table: &Arc<Table>, out: &mut Vec<Row>) -> Result<()> {
+    let sample = sample_of(cx, table)?;
+    let Some(sample) = &*sample else { return Ok(()) };
+    for (at, index) in table.indexes.iter().enumerate() {
+        let mut line = |stat: String, value: u64, sampled: Option<u64>, of: String| {
+            let mut row = vec![text(&table.schema), text(&table.name), text(&index.name), datetime(sample.taken_s)];
+            row.extend([text(stat), uint(value), sampled.map_or(Value::Null, uint), text(of)]);
+            out.push(row);
+        };
+        let leaves = leaf_pages(cx, index)?;
+        let mut columns = Vec::new();
+        for (n, value) in different(sample, at).into_iter().enumerate() {
+            let column = &table.columns[index.parts[n].column];
+            columns.push(if index.is_hidden() { "DB_ROW_ID" } else { column.name.as_str() });
+            line(format!("n_diff_pfx{:02}", n + 1), value, Some(leaves.min(SAMPLED_LEAVES)), columns.join(","));
         }
-        Ok(())
-    })
+        line("n_leaf_pages".to_string(), leaves, None, "Number of leaf pages in the index".to_string());
+        line("size".to_string(), pages(cx, index), None, "Number of pages in the index".to_string());
+    }
+    Ok(())
 }
 
 /// Leaves that a sample looks at, at most: those of keys from both ends of the index.

@@ -2,7 +2,7 @@
 //! computed from the directory of accounts, which only CREATE USER, GRANT and their like change: other statements that would
 //! write to them are refused.
 
-use crate::columns::Compute::All;
+use crate::columns::Compute::{All, ByTable};
 use crate::columns::{Compute, MYSQL};
 use crate::grants::{column_set, table_set};
 use crate::{Context, Row, datetime, innodb_statistics, text, uint, word};
@@ -23,8 +23,8 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("general_log", All(general_log)),
     ("global_grants", All(global_grants)),
     ("gtid_executed", All(gtid_executed)),
-    ("innodb_index_stats", All(innodb_statistics::indexes)),
-    ("innodb_table_stats", All(innodb_statistics::tables)),
+    ("innodb_index_stats", ByTable(innodb_statistics::indexes)),
+    ("innodb_table_stats", ByTable(innodb_statistics::tables)),
     ("password_history", All(password_history)),
     ("plugin", All(plugin)),
     ("procs_priv", All(procs_priv)),
