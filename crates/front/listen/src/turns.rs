@@ -1,9 +1,7 @@
-//! Whose command is next: few connections of a group at a time, some commands of each.
+//! Whose command is next: few connections of a group at a time, a command or a transaction of each.
 //!
-//! Hundreds of clients served strictly in the order in which they ask leave nothing in any cache: each command finds session,
-//! plan and client as cold as hundreds of commands can make them, and hundreds of open transactions stand in each other's way. So a
-//! connection is given a *turn*: [`TURN`] of being served, or a transaction up to [`TURN_MOST`], and no more than [`AT_ONCE`] have one at a
-//! time; the others stand in line. This is [concurrency restriction][malthusian]; InnoDB does the same with
+//! Hundreds of open transactions stand in each other's way. So a connection is given a *turn*: a command, or a transaction up to
+//! [`TURN_MOST`] of being served, and no more than [`AT_ONCE`] have one at a time; the others stand in line. This is [concurrency restriction][malthusian]; InnoDB does the same with
 //! `innodb_thread_concurrency` and its tickets.
 //!
 //! What keeps it harmless:
@@ -11,8 +9,7 @@
 //! - When there is nothing to do for those who have a turn, places are free whose holders have been silent, or waiting for a flush, for
 //!   [`ABSENT`], or at one command, asleep or not, for [`LONG`]: clients that are far away, or think, slow disks and statements that
 //!   sleep keep nobody out. Who waits for less keeps its place, or soon all would stand behind the row that all want.
-//! - The line is first come, first served, and a turn ends by time: nobody stands in line for longer than a turn of each other takes.
-//!   The longer the commands are, the fewer of them are a turn, until each is one and all are served in the order in which they ask.
+//! - The line is first come, first served: nobody stands in it for longer than a turn of each other takes.
 //!
 //! [malthusian]: https://arxiv.org/abs/1511.06035
 
@@ -21,9 +18,7 @@ use std::time::{Duration, Instant};
 
 /// Connections of a group that have a turn at a time.
 const AT_ONCE: usize = 16;
-/// What a turn is, in time of being served: some five commands of an OLTP client.
-const TURN: Duration = Duration::from_micros(100);
-/// What it is at most while its transaction goes on.
+/// What a turn is at most while its transaction goes on, in time of being served.
 const TURN_MOST: Duration = Duration::from_millis(1);
 /// A holder that has sent nothing for so long after its last answer loses its turn; one that waits for a flush does not count meanwhile.
 pub const ABSENT: Duration = Duration::from_millis(1);
@@ -42,8 +37,8 @@ enum Doing {
 
 /// One connection.
 struct Place {
-    /// For how long it has been served in its turn; `None`: it has none.
-    served: Option<Duration>,
+    /// For how long it has been served since its turn began.
+    served: Duration,
     /// It counts as one of the few.
     counted: bool,
     /// It has something that others may wait for.
@@ -59,13 +54,12 @@ impl Place {
     /// The command that ends now counts for its turn. The time of a flush is nobody's.
     fn pay(&mut self, now: Instant) {
         if self.doing == Doing::Command {
-            let time = now.saturating_duration_since(self.since);
-            self.served = self.served.map(|served| served + time);
+            self.served += now.saturating_duration_since(self.since);
         }
     }
 
     fn has_had_its_turn(&self) -> bool {
-        self.served.is_none_or(|served| served >= if self.midway { TURN_MOST } else { TURN })
+        !self.midway || self.served >= TURN_MOST
     }
 }
 
@@ -89,7 +83,7 @@ impl Turns {
     /// A connection takes this seat.
     pub fn sit(&mut self, key: usize, midway: bool, now: Instant) {
         let doing = Doing::Nothing;
-        let place = Place { served: None, counted: false, midway, asks: false, doing, since: now };
+        let place = Place { served: Duration::ZERO, counted: false, midway, asks: false, doing, since: now };
         if key == self.places.len() {
             self.places.push(place);
         } else {
@@ -99,7 +93,7 @@ impl Turns {
 
     /// The connection of this seat, whose command is being served or who does not ask, leaves.
     pub fn leave(&mut self, key: usize) {
-        self.end_turn(key);
+        self.uncount(key);
         self.places[key].asks = false;
     }
 
@@ -111,9 +105,6 @@ impl Turns {
         }
         if place.counted || place.midway {
             self.ready.push_back(key);
-        } else if place.served.is_some() {
-            // It lost its place in its turn, and gets the next one.
-            self.line.push_front(key);
         } else {
             self.line.push_back(key);
         }
@@ -146,11 +137,9 @@ impl Turns {
             if !std::mem::take(&mut place.asks) {
                 continue;
             }
-            if in_line {
-                place.served.get_or_insert_default();
-            }
             (place.doing, place.since) = (Doing::Command, self.clock.unwrap_or(place.since));
             if in_line {
+                place.served = Duration::ZERO;
                 self.count(key);
             }
             return Some(key);
@@ -178,7 +167,7 @@ impl Turns {
         place.pay(now);
         (place.doing, place.midway, place.since) = (Doing::Nothing, midway, now);
         if place.has_had_its_turn() {
-            self.end_turn(key);
+            self.uncount(key);
         }
     }
 
@@ -199,17 +188,12 @@ impl Turns {
             let age = now.saturating_duration_since(place.since);
             match place.doing {
                 _ if !place.counted => {}
-                Doing::Nothing if !place.asks && age >= ABSENT => self.end_turn(key),
+                Doing::Nothing if !place.asks && age >= ABSENT => self.uncount(key),
                 Doing::Flush if age >= ABSENT => self.uncount(key),
                 Doing::Command if age >= LONG => self.uncount(key),
                 Doing::Nothing | Doing::Flush | Doing::Command => {}
             }
         }
-    }
-
-    fn end_turn(&mut self, key: usize) {
-        self.places[key].served = None;
-        self.uncount(key);
     }
 
     fn count(&mut self, key: usize) {
@@ -245,18 +229,13 @@ mod tests {
     }
 
     #[test]
-    fn few_are_served_at_a_time_and_all_in_their_time() {
-        for commands in [1, 4, 25] {
-            let mut now = Instant::now();
-            let mut turns = asking(5 * AT_ONCE, now);
-            turns.tick(now);
-            for round in 0..10 {
-                let mut served = serve(&mut turns, AT_ONCE as u32 * commands, TURN / commands, &mut now);
-                served.sort_unstable();
-                served.dedup();
-                let first = round % 5 * AT_ONCE;
-                assert_eq!(served, Vec::from_iter(first..first + AT_ONCE), "round {round} of {commands}");
-            }
+    fn all_are_served_in_the_order_in_which_they_ask() {
+        let mut now = Instant::now();
+        let mut turns = asking(5 * AT_ONCE, now);
+        turns.tick(now);
+        for round in 0..3 {
+            let served = serve(&mut turns, 5 * AT_ONCE as u32, Duration::from_micros(20), &mut now);
+            assert_eq!(served, Vec::from_iter(0..5 * AT_ONCE), "round {round}");
         }
     }
 
@@ -265,16 +244,12 @@ mod tests {
         let mut now = Instant::now();
         let mut turns = asking(AT_ONCE + 1, now);
         turns.tick(now);
-        assert_eq!(turns.next(), Some(0));
-        now += TURN / 2;
-        turns.flushes(0, now);
-        now += 2 * TURN;
-        turns.answered(0, false, now);
-        assert_eq!(turns.places[0].served, Some(TURN / 2));
-        turns.ask(0);
         (0..AT_ONCE).for_each(|key| assert_eq!(turns.next(), Some(key)));
-        now += TURN;
+        now += TURN_MOST / 2;
+        turns.flushes(0, now);
+        now += 2 * TURN_MOST;
         turns.answered(0, true, now);
+        assert_eq!(turns.places[0].served, TURN_MOST / 2);
         turns.ask(0);
         assert_eq!((turns.next(), turns.next()), (Some(0), None), "its transaction goes on");
         now += TURN_MOST;
@@ -314,8 +289,8 @@ mod tests {
         let mut turns = asking(2 * AT_ONCE, start);
         (0..AT_ONCE).for_each(|key| assert_eq!(turns.next(), Some(key)));
         turns.flushes(0, start);
-        turns.answered(1, false, start);
-        turns.answered(2, false, start);
+        turns.answered(1, true, start);
+        turns.answered(2, true, start);
         turns.ask(2);
         assert_eq!(turns.next(), Some(2));
         assert!(turns.is_held_up());
@@ -335,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_goes_on_before_others_begin() {
+    fn who_steps_aside_makes_room_and_stands_in_line_again() {
         let now = Instant::now();
         let mut turns = asking(AT_ONCE + 2, now);
         (0..AT_ONCE).for_each(|key| assert_eq!(turns.next(), Some(key)));
@@ -345,8 +320,9 @@ mod tests {
         turns.ask(3);
         assert_eq!(turns.next(), None, "its place is taken");
         turns.step_aside(4);
+        assert_eq!((turns.next(), turns.next()), (Some(AT_ONCE + 1), None));
+        turns.step_aside(5);
         assert_eq!((turns.next(), turns.next()), (Some(3), None));
-        assert_eq!(turns.places[3].served, Some(Duration::ZERO));
     }
 
     #[test]
