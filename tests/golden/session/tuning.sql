@@ -1,5 +1,4 @@
 -- Variables of things that size or time what has no counterpart, and some that have one value.
--- differs: one thread reads a table, and what is not so cannot be set
 SET innodb_parallel_read_threads = 16;
 SET innodb_parallel_read_threads = DEFAULT;
 -- differs: latches spin in their own way

@@ -1,6 +1,7 @@
 //! CHECKSUM TABLE: MySQL's numbers, see [`ddl::checksum`]. Tables that are computed when they are read, `performance_schema`'s
 //! for one, have numbers too, but their own.
 
+use crate::maintain::READ_THREADS;
 use crate::needs::Action;
 use crate::session::{Done, Session};
 use catalog::{StorageEngine, Table};
@@ -69,10 +70,11 @@ impl Session {
         };
         let wanted = !quick || record == Record::Stored;
         self.state.single_statement = self.autocommits();
+        let threads = self.state.vars.uint(READ_THREADS) as usize;
         let mut sum = None;
         let mut read = |tx: &mut engine::Transaction| {
             if wanted {
-                sum = Some(ddl::checksum::sum_table(tx, &table, record)?);
+                sum = Some(ddl::checksum::sum_table(tx, &table, record, threads)?);
             }
             Ok(Outcome::default())
         };

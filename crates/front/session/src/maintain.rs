@@ -7,6 +7,7 @@ use crate::alter::Work;
 use crate::alter_actions::maintains_partitions;
 use crate::needs::Action;
 use crate::session::{Done, Session};
+use crate::variables::{VarId, id};
 use catalog::{Pin, StorageEngine, Table, Waiting};
 use inspect::Rows;
 use protocol::Output;
@@ -15,6 +16,9 @@ use std::sync::Arc;
 use types::codes::*;
 use types::collation::CollationId;
 use types::{DataType, Result, SqlError, TypeKind, Value, err};
+
+/// Threads that read for one statement at most.
+pub(crate) const READ_THREADS: VarId = id("innodb_parallel_read_threads");
 
 impl Session {
     pub(crate) fn maintain(&mut self, parsed: &Parsed, statement: &TableMaintenance, out: &mut Output) -> Result<Done> {
@@ -199,7 +203,8 @@ impl Session {
     fn check(&mut self, schema: &str, name: &str) -> Result<Said, SqlError> {
         let Some(table) = self.base_table(schema, name)? else { return Ok(Said::Ok) };
         self.begin_if_needed();
-        let result = ddl::check::check_table(&mut self.tx, &table);
+        let threads = self.state.vars.uint(READ_THREADS) as usize;
+        let result = ddl::check::check_table(&mut self.tx, &table, threads);
         self.rollback_all();
         Ok(result?.map_or(Said::Ok, Said::Corrupt))
     }

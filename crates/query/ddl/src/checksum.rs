@@ -14,7 +14,8 @@
 //!
 //! Engine MyISAM keeps the sum of a table with CHECKSUM=1 beside its rows, over the records that it stores ([`Record::Stored`]).
 
-use crate::fill::{ALL, check_interrupt};
+use crate::check::PARTS_A_THREAD;
+use crate::fill::check_interrupt;
 use catalog::error;
 use catalog::{Column, ColumnDefault, StorageEngine, Table};
 use engine::{Cursor, Direction, Read, Transaction};
@@ -32,18 +33,23 @@ pub enum Record {
     Stored,
 }
 
-/// Sums up a base table as the transaction sees it.
-pub fn sum_table(tx: &mut Transaction, table: &Table, record: Record) -> Result<u32> {
-    let mut sum = Sum::new(table, record);
-    let mut scan = Cursor::new(table.indexes[0].tree, ALL, Direction::Forward, Read::Consistent, 0);
-    let (mut rows, mut inside) = (0, Vec::new());
-    while let Some(entry) = scan.next(tx).map_err(error::engine)? {
-        let row = long::inside(tx, table, entry.value, &mut inside)?;
-        sum.add(|i| write::column(table, row, i));
-        rows += 1;
-        check_interrupt(tx, rows)?;
-    }
-    Ok(sum.total)
+/// Sums up a base table as the transaction sees it, in parts by up to `threads` threads.
+pub fn sum_table(tx: &mut Transaction, table: &Table, record: Record, threads: usize) -> Result<u32> {
+    let tree = table.indexes[0].tree;
+    let parts = tx.parts(tree, threads * PARTS_A_THREAD).map_err(error::engine)?;
+    let sums = tx.read_parts(&parts, threads, |tx, part| {
+        let mut sum = Sum::new(table, record);
+        let mut scan = Cursor::new(tree, part.range(), Direction::Forward, Read::Consistent, 0);
+        let (mut rows, mut inside) = (0, Vec::new());
+        while let Some(entry) = scan.next(tx).map_err(error::engine)? {
+            let row = long::inside(tx, table, entry.value, &mut inside)?;
+            sum.add(|i| write::column(table, row, i));
+            rows += 1;
+            check_interrupt(tx, rows)?;
+        }
+        Ok(sum.total)
+    });
+    sums.into_iter().try_fold(0, |total: u32, sum: Result<u32>| Ok(total.wrapping_add(sum?)))
 }
 
 /// The sum of rows so far.

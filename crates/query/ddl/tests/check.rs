@@ -21,7 +21,7 @@ fn database() -> Database {
 fn check(db: &mut Database) -> Option<String> {
     let table = db.version.table("test", "t").unwrap().clone();
     db.tx.begin(Isolation::RepeatableRead, true);
-    let found = ddl::check::check_table(&mut db.tx, &table).unwrap();
+    let found = ddl::check::check_table(&mut db.tx, &table, 4).unwrap();
     db.tx.rollback().unwrap();
     found
 }

@@ -148,7 +148,7 @@ fn run(seed: u64, rewrites: bool) {
     }
     let table = Arc::clone(db.version.table("test", "n").unwrap());
     db.tx.begin(Isolation::RepeatableRead, true);
-    assert_eq!(ddl::check::check_table(&mut db.tx, &table).unwrap(), None, "seed {seed}");
+    assert_eq!(ddl::check::check_table(&mut db.tx, &table, 4).unwrap(), None, "seed {seed}");
     db.tx.rollback().unwrap();
 }
 

@@ -305,6 +305,11 @@ impl Accumulator {
         self.add_slow(call, run, at, scratch)
     }
 
+    /// Folds rows in whose values nobody asks for: of a call without arguments.
+    pub fn count_unseen(&mut self, rows: u64) {
+        self.count += rows;
+    }
+
     /// Takes a row out that was folded in before. Only for calls that let it: see [`AggregateCall::may_remove`].
     pub fn remove(&mut self, call: &AggregateCall, run: &dyn Execution, at: Scope<'_>) -> Result<()> {
         let Some(e) = call.args.first() else {

@@ -210,6 +210,11 @@ impl Groups {
         }
     }
 
+    /// Is nothing wanted but how many rows there are?
+    fn only_counts(&self) -> bool {
+        self.implicit && self.keep.is_empty() && self.aggregates.iter().all(|call| call.args.is_empty())
+    }
+
     /// The grand total of no rows.
     fn add_total(&mut self, run: &Run<'_>, at: Scope<'_>) -> Result<()> {
         let mut impossible = false;
@@ -369,6 +374,12 @@ impl Op for GroupOp {
             return Ok(());
         }
         let groups = &mut self.groups;
+        if groups.only_counts()
+            && let Some(rows) = self.input.count_rows(run)?
+        {
+            groups.accumulators.iter_mut().take(groups.aggregates.len()).for_each(|a| a.count_unseen(rows));
+            return Ok(());
+        }
         self.input.each(run, frame, outer, &mut |at| {
             run.check_interrupt()?;
             groups.add(run, at)?;

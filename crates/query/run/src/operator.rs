@@ -49,6 +49,10 @@ pub trait Op: Send {
         }
         Ok(())
     }
+    /// How many rows there are, of who has been opened and can tell without passing them on; `None`: they are to be read.
+    fn count_rows(&mut self, _run: &Run<'_>) -> Result<Option<u64>> {
+        Ok(None)
+    }
     /// The last row of `next` is wanted, and is about to be written: locks it if it was read without.
     fn settle(&mut self, _run: &Run<'_>, _frame: &mut Frame, _outer: Option<&Scope<'_>>) -> Result<Settled> {
         Ok(Settled::AsRead)

@@ -1,5 +1,7 @@
 //! Reading tables: point reads, range scans, index scans with row lookup, covering scans.
 
+mod count;
+
 use super::entries::Entries;
 use super::held::{Held, hold, is_precise, owned, searched};
 use super::key_range::{Equal, KeyRange, append, append_successor, encode_equal, push_bounds};
@@ -109,6 +111,13 @@ impl Steps {
         match self.counter {
             Some(counter) if self.counts => observe::increment(counter),
             _ => self.counts = met,
+        }
+    }
+
+    /// All entries and the end were met.
+    fn count_all(self, entries: u64) {
+        if let Some(counter) = self.counter {
+            observe::add(counter, entries + u64::from(self.counts));
         }
     }
 }
@@ -340,8 +349,7 @@ impl ScanOp {
             },
         };
         let direction = if self.backward { Direction::Backward } else { Direction::Forward };
-        let is_table = self.index == 0 && !self.ordered && (self.ranges.is_empty() || self.index != self.planned);
-        self.steps = Steps::begin(lower, r, self.backward, is_table);
+        self.steps = self.begin_steps(r);
         match &mut self.cursor {
             Some(c) => c.reset(self.tree, range, direction, self.reading, hint),
             None => self.cursor = Some(Cursor::new(self.tree, range, direction, self.reading, hint)),
@@ -353,6 +361,11 @@ impl ScanOp {
         }
         self.live = true;
         true
+    }
+
+    fn begin_steps(&self, range: KeyRange) -> Steps {
+        let is_table = self.index == 0 && !self.ordered && (self.ranges.is_empty() || self.index != self.planned);
+        Steps::begin(&self.bytes[range.lower.0..range.lower.1], range, self.backward, is_table)
     }
 
     fn hint(&self, run: &Run<'_>, at: Scope<'_>) -> Result<usize> {
@@ -472,6 +485,10 @@ impl Op for ScanOp {
         }
         self.live = false;
         Ok(())
+    }
+
+    fn count_rows(&mut self, run: &Run<'_>) -> Result<Option<u64>> {
+        self.count_all(run)
     }
 
     fn settle(&mut self, run: &Run<'_>, frame: &mut Frame, _outer: Option<&Scope<'_>>) -> Result<Settled> {

@@ -20,6 +20,7 @@ mod mtr;
 mod options;
 mod overflow;
 mod page;
+mod parallel;
 mod pool;
 mod purge;
 mod recovery;
@@ -48,6 +49,7 @@ pub use lock::{
 pub use options::EngineOptions;
 pub use overflow::{Long, Row};
 pub use page::PageType;
+pub use parallel::Part;
 pub use pool::doublewrite::FILE_NAME as DOUBLEWRITE_FILE;
 pub use pool::resize::{ResizeRefused, ResizeStage};
 pub use pool::settings::PoolSettings;

@@ -190,6 +190,16 @@ impl Transaction {
         Ok(beside)
     }
 
+    /// A transaction that reads in this one's snapshot and must end before it does. It announces no snapshot of its own. Errors as
+    /// [`Transaction::new`].
+    pub(crate) fn join_snapshot(&mut self) -> Result<Transaction> {
+        let snapshot = self.reader().snapshot;
+        let mut joined = self.beside()?;
+        joined.begin(self.isolation, true);
+        joined.snapshot = Some(snapshot);
+        Ok(joined)
+    }
+
     pub(crate) fn on(core: Arc<Core>) -> Result<Transaction> {
         let slot = core.system.slots.claim().ok_or(Error::TooManyTransactions)?;
         Ok(Transaction {

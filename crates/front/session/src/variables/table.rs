@@ -305,7 +305,7 @@ pub static VARIABLES: &[Variable] = &[
     v("innodb_optimize_fulltext_only", Scope::Global, Access::Fixed, Startup::OptionFixed, Kind::Bool, Default::Bool(false)),
     v("innodb_page_cleaners", Scope::Global, Access::ReadOnly, Startup::OptionNoted, uint(1, 64), Default::UInt(1)),
     v("innodb_page_size", Scope::Global, Access::ReadOnly, Startup::OptionFixed, uint(4096, 65_536), Default::UInt(16_384)),
-    v("innodb_parallel_read_threads", Scope::Both, Access::Fixed, Startup::OptionNoted, uint(1, 256), Default::UInt(1)),
+    v("innodb_parallel_read_threads", Scope::Both, Access::Dynamic, Startup::Option, uint(1, 256), Default::UInt(4)),
     v("innodb_print_all_deadlocks", Scope::Global, Access::Fixed, Startup::OptionNoted, Kind::Bool, Default::Bool(false)),
     v("innodb_print_ddl_logs", Scope::Global, Access::Fixed, Startup::OptionNoted, Kind::Bool, Default::Bool(false)),
     v("innodb_purge_batch_size", Scope::Global, Access::Dynamic, Startup::Option, uint(1, 5_000), Default::UInt(300)),
