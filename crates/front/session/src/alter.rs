@@ -2,7 +2,7 @@
 
 use crate::expression::columns_of;
 use catalog::define::check_name;
-use catalog::schema::eq_name;
+use catalog::eq_name;
 use catalog::{Column, ColumnDefault, Ddl, KeyKind, KeySpec, Lets, Table, TableSpec};
 use ddl::online::{Goal, OnlineBuild};
 use ddl::rewrite::Rewrite;

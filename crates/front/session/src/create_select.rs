@@ -10,7 +10,7 @@ use crate::run::REPLANS_MAX;
 use crate::session::Session;
 use crate::session::plans::pins_of;
 use crate::sink::MemorySink;
-use catalog::schema::eq_name;
+use catalog::eq_name;
 use catalog::{Column, ColumnDefault, Table, TableSpec, Version};
 use expr::Env;
 use plan::{ColumnMeta, Provenance, TableUse};

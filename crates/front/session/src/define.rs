@@ -13,7 +13,7 @@ use crate::state::State;
 use crate::statement::unsupported;
 use crate::variables::{FOREIGN_KEY_CHECKS, VarId, id};
 use accounts::Privileges;
-use catalog::schema::eq_name;
+use catalog::eq_name;
 use catalog::{Ddl, Index, KeyKind, Pin, Table, TableName, TableSpec, Version};
 use engine::Isolation;
 use expr::{Env, Stage};

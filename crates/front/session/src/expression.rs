@@ -20,7 +20,7 @@ struct Known<'n>(&'n [String]);
 
 impl Names for Known<'_> {
     fn column(&mut self, _schema: Option<&str>, _table: Option<&str>, column: &str) -> String {
-        let known = self.0.iter().find(|c| catalog::schema::eq_name(c, column));
+        let known = self.0.iter().find(|c| catalog::eq_name(c, column));
         print::quote_name(known.map_or(column, |c| c.as_str()))
     }
 }
@@ -74,7 +74,7 @@ fn check_node(parsed: &Parsed, e: &Expr, columns: &[String], place: Place<'_>) -
     match e {
         Expr::Column { column, .. } => {
             let name = parsed.name(*column);
-            if columns.iter().any(|c| catalog::schema::eq_name(c, name)) {
+            if columns.iter().any(|c| catalog::eq_name(c, name)) {
                 return Ok(());
             }
             Err(match place {

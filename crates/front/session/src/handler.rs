@@ -6,7 +6,7 @@ use crate::run::REPLANS_MAX;
 use crate::session::{Done, Session};
 use crate::sink::WireSink;
 use accounts::Privileges;
-use catalog::schema::eq_name;
+use catalog::eq_name;
 use catalog::{Pin, Table};
 use protocol::Output;
 use run::Outcome;

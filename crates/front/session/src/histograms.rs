@@ -4,8 +4,8 @@
 use crate::needs::Action;
 use crate::session::{Done, Session};
 use crate::variables::{VarId, id};
+use catalog::eq_name;
 use catalog::histogram::{BUCKETS_DEFAULT, BUCKETS_MAX, Domain};
-use catalog::schema::eq_name;
 use catalog::{Histogram, Table};
 use ddl::histogram::{Wanted, collect};
 use engine::Isolation;

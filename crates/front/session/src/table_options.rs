@@ -3,7 +3,7 @@
 use crate::session::Session;
 use crate::statement::{text_of, unsupported};
 use crate::variables::{VarId, id};
-use catalog::schema::eq_name;
+use catalog::eq_name;
 use catalog::{ColumnDefault, CreateOptions, IndexAlgorithm, StorageEngine, Table, TableSpec};
 use expr::Env;
 use sql::ast::{IndexAlgorithm as Using, IndexDef, OptionValue, Parsed, TableOptions};

@@ -8,7 +8,7 @@ use crate::statement::{text_of, unsupported};
 use crate::table_options::{Optioned, check_engine};
 use crate::variables::{VarId, id};
 use catalog::define::check_name;
-use catalog::schema::eq_name;
+use catalog::eq_name;
 use catalog::{
     CheckSpec, Column, ColumnDefault, ForeignKeySpec, Generated, KeyKind, KeyPartSpec, KeySpec, ReferenceAction,
     TableSpec,

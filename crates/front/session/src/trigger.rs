@@ -4,7 +4,7 @@ use crate::routine::utf8;
 use crate::session::Session;
 use crate::variables::{VarId, id};
 use accounts::Privileges;
-use catalog::schema::eq_name;
+use catalog::eq_name;
 use catalog::{Trigger, TriggerEvent, TriggerOrder};
 use expr::Env;
 use run::program::trigger_columns;

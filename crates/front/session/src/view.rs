@@ -7,7 +7,7 @@ use crate::session::Session;
 use crate::statement::{parse_error, unsupported};
 use crate::variables::{VarId, id};
 use accounts::AccountName;
-use catalog::schema::eq_name;
+use catalog::eq_name;
 use catalog::{CheckOption, Column, ColumnDefault, TableName, Version, View, ViewAlgorithm};
 use expr::Env as _;
 use sql::ast::{self, Account, CreateView, Expr, ObjectName, Parsed, Statement};

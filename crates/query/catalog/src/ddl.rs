@@ -15,16 +15,18 @@ mod triggers;
 
 pub use again::spec_of;
 
-use crate::define::{
-    ForeignKeySpec, KeySpec, PAGE_ROW_BYTES, TableSpec, check_name, counting, outgrows_page, plan_index,
-};
+use crate::column::{Column, eq_name};
+use crate::define::{ForeignKeySpec, KeySpec, PAGE_ROW_BYTES, TableSpec, check_name, outgrows_page, plan_index};
 use crate::dictionary::{self, Kind};
 use crate::error::from_engine;
+use crate::index::{Index, IndexPart, counting};
+use crate::live::{Catalog, DdlState};
 use crate::mdl::{Duration, Mode, Name};
 use crate::routine::RoutineKey;
 use crate::rules::{CHECK_INFIX, Demands, FOREIGN_KEY_INFIX, follow_rename, parent_index};
-use crate::schema::{Column, ForeignKey, Index, Schema, Table, TableName, TemporaryTables, Version, View, eq_name};
-use crate::{Catalog, CreateOptions, Evolution, HIDDEN_INDEX, MetadataPins, StorageEngine, stored};
+use crate::schema::{Schema, TemporaryTables, Version};
+use crate::table::{ForeignKey, Table, TableName, View};
+use crate::{CreateOptions, Evolution, HIDDEN_INDEX, MetadataPins, StorageEngine, stored};
 use again::key_of;
 use engine::{Engine, Isolation, Transaction, TreeKind};
 use std::sync::Arc;
@@ -35,12 +37,6 @@ use types::codes::*;
 use types::collation::CollationId;
 use types::row::RowLayout;
 use types::{DataType, Result, Value, err};
-
-/// Under the DDL mutex: commits of data definition, one at a time.
-pub(crate) struct DdlState {
-    /// The highest table id ever given.
-    pub(crate) last_table: u64,
-}
 
 /// What a statement has changed in its copy of the dictionary, to be taken over into a newer one.
 pub(crate) enum Touched {
@@ -440,7 +436,7 @@ impl Ddl<'_> {
             return Err(err!(ER_TOO_BIG_ROWSIZE, PAGE_ROW_BYTES));
         }
         let now = |was: usize| from.iter().position(|f| *f == Some(was)).expect("columns of keys stay");
-        let evolution = Evolution::after(old, &from, initial);
+        let evolution = Evolution::after(old.evolution.as_ref(), &old.columns, &from, initial);
         let layout = evolution.layout(&columns).expect("a column for each place");
         self.alter_table(old, |t| {
             t.indexes.iter_mut().flat_map(|i| &mut i.parts).for_each(|p| p.column = now(p.column));
@@ -855,7 +851,7 @@ pub(crate) fn now() -> u64 {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs())
 }
 
-fn retype(mut parts: Vec<crate::IndexPart>, columns: &[Column]) -> Vec<crate::IndexPart> {
+fn retype(mut parts: Vec<IndexPart>, columns: &[Column]) -> Vec<IndexPart> {
     for part in &mut parts {
         part.key.data_type = columns[part.column].key_type();
     }

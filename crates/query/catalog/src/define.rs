@@ -1,7 +1,9 @@
 //! What CREATE and ALTER TABLE ask for, checked: names, keys, sizes. The trees come from [`crate::Ddl`].
 
-use crate::schema::{Check, Column, ColumnDefault, ReferenceAction, Table, TableName, eq_name};
-use crate::{CreateOptions, HIDDEN_COLUMN, HIDDEN_INDEX, IndexAlgorithm, IndexPart, StorageEngine};
+use crate::column::{Column, ColumnDefault, eq_name};
+use crate::index::{IndexPart, counting};
+use crate::table::{Check, ReferenceAction, Table, TableName};
+use crate::{CreateOptions, HIDDEN_COLUMN, HIDDEN_INDEX, IndexAlgorithm, StorageEngine};
 use types::codes::*;
 use types::collation::CollationId;
 use types::key::KeyPart;
@@ -104,19 +106,6 @@ pub struct KeyPartSpec {
     /// Characters of a prefix; 0: the whole column.
     pub prefix: u32,
     pub descending: bool,
-}
-
-/// Which of the indexes counts the AUTO_INCREMENT column: the first that starts with it, or, in MyISAM, that has it anywhere. There
-/// the numbers are those of the rows that are alike in the parts before it.
-pub(crate) fn counting<'i>(
-    indexes: impl Iterator<Item = &'i [IndexPart]> + Clone,
-    column: usize,
-    engine: StorageEngine,
-) -> Option<usize> {
-    indexes.clone().position(|parts| parts[0].column == column).or_else(|| {
-        let has = |parts: &[IndexPart]| parts.iter().any(|p| p.column == column);
-        indexes.clone().position(has).filter(|_| engine == StorageEngine::MyIsam)
-    })
 }
 
 /// A checked index: columns by position.

@@ -9,7 +9,7 @@
 //! snapshots too. What a row has no place for is the column's *initial value*, that of its default when it was added, whatever
 //! becomes of the default later. A rewrite of the table (ALGORITHM=INPLACE, COPY, OPTIMIZE, TRUNCATE) begins anew.
 
-use crate::schema::{Column, Table};
+use crate::column::Column;
 use types::row::RowLayout;
 use types::{DataType, Value};
 
@@ -20,7 +20,7 @@ pub const ROW_VERSIONS_MAX: u32 = 64;
 pub struct Evolution {
     /// How often columns came or went (TOTAL_ROW_VERSIONS).
     pub versions: u32,
-    /// One for each of [`Table::columns`].
+    /// One for each of [`crate::Table::columns`].
     pub columns: Vec<Placed>,
     pub dropped: Vec<Dropped>,
 }
@@ -47,21 +47,21 @@ pub struct Dropped {
 }
 
 impl Evolution {
-    fn of(table: &Table) -> Evolution {
-        table.evolution.clone().unwrap_or_else(|| {
-            let placed = |place| Placed { place, added: 0, initial: Value::Null };
-            Evolution { versions: 0, columns: (0..table.columns.len()).map(placed).collect(), dropped: Vec::new() }
-        })
+    /// Of a table that has these columns since it was made.
+    fn new(columns: &[Column]) -> Evolution {
+        let placed = |place| Placed { place, added: 0, initial: Value::Null };
+        Evolution { versions: 0, columns: (0..columns.len()).map(placed).collect(), dropped: Vec::new() }
     }
 
-    /// The next version of `table`: column `i` is what `from[i]` was, or new with an initial value from `initial`, one for each
-    /// new column in their order.
+    /// The next version of a table with these columns: column `i` is what `from[i]` was, or new with an initial value from
+    /// `initial`, one for each new column in their order.
     pub fn after(
-        table: &Table,
+        before: Option<&Evolution>,
+        columns_before: &[Column],
         from: &[Option<usize>],
         initial: impl IntoIterator<Item = Value<'static>>,
     ) -> Evolution {
-        let before = Evolution::of(table);
+        let before = before.cloned().unwrap_or_else(|| Evolution::new(columns_before));
         let versions = before.versions + 1;
         let mut next_place = before.columns.len() + before.dropped.len();
         let mut initial = initial.into_iter();
@@ -78,7 +78,7 @@ impl Evolution {
             .collect();
         let mut dropped = before.dropped;
         for (at, was) in before.columns.into_iter().enumerate().filter(|(at, _)| !from.contains(&Some(*at))) {
-            let Column { name, data_type, .. } = &table.columns[at];
+            let Column { name, data_type, .. } = &columns_before[at];
             let (name, data_type) = (name.clone(), *data_type);
             dropped.push(Dropped { name, data_type, place: was.place, added: was.added, dropped: versions });
         }

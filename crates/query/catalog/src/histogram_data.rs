@@ -1,8 +1,8 @@
 //! ANALYZE TABLE ... UPDATE HISTOGRAM ... USING DATA: a histogram from a document that somebody else made. Everything in it is
 //! looked at, and what is wrong is said in MySQL's words.
 
+use crate::column::Column;
 use crate::histogram::{BUCKETS_MAX, Bucket, Domain, Form, Histogram, decimal_of};
-use crate::schema::Column;
 use std::cmp::Ordering;
 use types::json::{Json, Object};
 use types::temporal::parse::{parse_datetime, parse_time};

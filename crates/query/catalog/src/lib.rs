@@ -13,6 +13,7 @@
 //! finds the new dictionary at the next start, and nobody has been answered yet. A reader between commit and swap can not
 //! use a changed table, it is locked; it may not see a new one yet, as if it had come earlier.
 
+mod column;
 pub mod counter;
 pub mod ddl;
 pub mod define;
@@ -22,6 +23,7 @@ pub mod event;
 pub mod evolution;
 pub mod histogram;
 mod histogram_data;
+mod index;
 pub mod installed;
 pub mod live;
 pub mod mdl;
@@ -35,26 +37,28 @@ pub mod servers;
 pub mod shared_map;
 pub mod statistics;
 mod stored;
+mod stored_event;
 mod stored_routine;
+mod table;
 pub mod trigger;
 pub mod virtual_table;
 
+pub use column::{Column, ColumnDefault, Generated, eq_name};
 pub use counter::AutoIncrement;
 pub use ddl::{Ddl, Lets};
 pub use define::{CheckSpec, ForeignKeySpec, KeyKind, KeyPartSpec, KeySpec, NAME_CHARS_MAX, TableSpec};
 pub use event::{Event, EventSchedule, EventSettings, EventStatus};
 pub use evolution::Evolution;
 pub use histogram::Histogram;
+pub use index::{Index, IndexPart};
 pub use live::{Catalog, Emptied};
 pub use mdl::{MetadataLocks, MetadataPins, Pin, Waiting};
 pub use options::{CreateOptions, IndexAlgorithm, StorageEngine};
 pub use related::{Changes, Related};
 pub use routine::{Routine, RoutineKind};
 pub use rules::{are_compatible, parent_index};
-pub use schema::{
-    Check, CheckOption, Column, ColumnDefault, ForeignKey, Generated, Index, IndexPart, PartKind, ReferenceAction,
-    Schema, Table, TableName, TemporaryTables, Version, View, ViewAlgorithm,
-};
+pub use schema::{PartKind, Schema, TemporaryTables, Version};
+pub use table::{Check, CheckOption, ForeignKey, ReferenceAction, Table, TableName, View, ViewAlgorithm};
 pub use trigger::{Trigger, TriggerEvent, TriggerOrder};
 pub use virtual_table::{Sought, VirtualContext, VirtualTable};
 

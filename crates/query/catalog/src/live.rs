@@ -1,12 +1,13 @@
 //! The live dictionary: loading at start, the snapshot that statements read, and closing.
 
-use crate::ddl::DdlState;
 use crate::dictionary::{self, Kind, damaged};
 use crate::error::from_engine;
-use crate::mdl::MetadataLocks;
-use crate::schema::{SYSTEM_SCHEMAS, Schema, Table, Version};
-use crate::stored_routine;
-use crate::{MetadataPins, StorageEngine, stored};
+use crate::event::{Event, Run};
+use crate::mdl::{MetadataLocks, MetadataPins};
+use crate::options::StorageEngine;
+use crate::schema::{SYSTEM_SCHEMAS, Schema, Version};
+use crate::table::Table;
+use crate::{stored, stored_event, stored_routine};
 use engine::{Engine, Isolation, Transaction};
 use std::sync::{Arc, OnceLock};
 use sync::{Mutex, Rank, Snapshot};
@@ -22,6 +23,12 @@ pub struct Catalog {
     locks: Arc<MetadataLocks>,
     /// Called behind each change of events.
     on_events: OnceLock<Box<dyn Fn() + Send + Sync>>,
+}
+
+/// Under the DDL mutex: commits of data definition, one at a time.
+pub(crate) struct DdlState {
+    /// The highest table id ever given.
+    pub(crate) last_table: u64,
 }
 
 /// Told of a table of engine MEMORY, in the transaction that throws its rows away.
@@ -123,6 +130,31 @@ impl Catalog {
         }
         Ok(())
     }
+
+    /// An event runs: its body may begin once this has returned. `over`: no run follows. Durable as far as commits are.
+    pub fn note_run(&self, tx: &mut Transaction, event: &Event, last: i64, over: bool) -> Result<()> {
+        let run = Run { id: event.id, last: Some(last), over };
+        let json = serde_json::to_vec(&run).expect("numbers become JSON");
+        tx.begin(Isolation::ReadCommitted, false);
+        let written = dictionary::put(tx, self.engine.dictionary(), Kind::EventRun, &event.schema, &event.key(), &json);
+        match written.and_then(|()| tx.commit().map_err(from_engine)) {
+            Ok(()) => {
+                event.runs.note(run);
+                Ok(())
+            }
+            Err(e) => {
+                if tx.is_active() {
+                    tx.rollback().map_err(from_engine)?;
+                }
+                Err(e)
+            }
+        }
+    }
+
+    /// An event is past its last time without a run: only this process knows, and the next start finds out again.
+    pub fn note_over(&self, event: &Event) {
+        event.runs.note(Run { id: event.id, last: event.runs.last(), over: true });
+    }
 }
 
 /// Frees what sessions had that did not end before the server did.
@@ -191,5 +223,5 @@ fn load(engine: &Engine, tx: &mut Transaction, version: &mut Version) -> Result<
         }
         version.insert_routine(Arc::new(routine));
     }
-    crate::event::load(tx, tree, version)
+    stored_event::load(tx, tree, version)
 }

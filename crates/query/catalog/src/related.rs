@@ -1,6 +1,7 @@
 //! What foreign keys make part of changing a table: tables that are read for it, and tables that it is carried to.
 
-use crate::schema::{ReferenceAction, Table, Version};
+use crate::schema::Version;
+use crate::table::{ReferenceAction, Table};
 use std::sync::Arc;
 
 /// Kinds of changes to the rows of a table.

@@ -3,7 +3,7 @@
 //! The text of the body stays as it was written, with what it has to be read under. Types of parameters are kept as those of columns are,
 //! so that whoever lists them reads no text.
 
-use crate::schema::{Column, Version};
+use crate::column::Column;
 use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
@@ -138,22 +138,4 @@ pub struct RoutineChange {
     pub access: Option<RoutineAccess>,
     pub invoker: Option<bool>,
     pub comment: Option<String>,
-}
-
-impl Version {
-    pub fn routine(&self, schema: &str, kind: RoutineKind, name: &str) -> Option<&Arc<Routine>> {
-        self.schema(schema)?.routines.get(&routine_key(kind, name))
-    }
-
-    pub(crate) fn insert_routine(&mut self, routine: Arc<Routine>) {
-        let key = routine_key(routine.kind, &routine.name);
-        let schema = self.schemas.get_mut(&routine.schema).expect("the caller has found the schema");
-        Arc::make_mut(schema).routines.insert(key, routine);
-    }
-
-    pub(crate) fn remove_routine(&mut self, schema: &str, key: &RoutineKey) {
-        if let Some(schema) = self.schemas.get_mut(schema) {
-            Arc::make_mut(schema).routines.remove(key);
-        }
-    }
 }

@@ -1,7 +1,10 @@
 //! CHECK and FOREIGN KEY of a definition: names made up, indexes that foreign keys need, agreement with the parent.
 
+use crate::column::{Column, eq_name};
 use crate::define::{ForeignKeySpec, KeyKind, KeyPartSpec, KeySpec, TableSpec, check_name};
-use crate::schema::{Check, Column, ForeignKey, Index, PartKind, ReferenceAction, Table, Version, eq_name};
+use crate::index::Index;
+use crate::schema::{PartKind, Version};
+use crate::table::{Check, ForeignKey, ReferenceAction, Table};
 use types::codes::*;
 use types::{Result, TypeKind, err};
 

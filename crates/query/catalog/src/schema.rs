@@ -1,16 +1,15 @@
 //! Dictionary objects as statements see them. A [`Version`] is immutable; DDL makes a new one and swaps it in.
 
-use crate::routine::{Routine, RoutineKey, folded_name};
+use crate::event::{Event, event_key};
+use crate::routine::{Routine, RoutineKey, RoutineKind, folded_name, routine_key, same_name};
 use crate::shared_map::SharedMap;
-use crate::{AutoIncrement, CreateOptions, Evolution, Histogram, IndexAlgorithm, StorageEngine, VirtualTable};
-use engine::Tree;
+use crate::table::{Table, TableName};
+use crate::trigger::Trigger;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use types::codes::*;
 use types::collation::CollationId;
-use types::key::KeyPart;
-use types::row::RowLayout;
-use types::{DataType, Result, Value, err};
+use types::{Result, err};
 
 /// All schemas and tables at one moment.
 #[derive(Clone, Default)]
@@ -24,9 +23,6 @@ pub struct Version {
     /// Which tables have a foreign key on a table, which need not exist: (schema, name) of the parent to those of children.
     pub(crate) references: SharedMap<TableName, SharedMap<TableName, ()>>,
 }
-
-/// Schema and name of a table.
-pub type TableName = (String, String);
 
 /// Temporary tables of a session, by name.
 pub type TemporaryTables = BTreeMap<TableName, Arc<Table>>;
@@ -155,6 +151,48 @@ impl Version {
             }
         }
     }
+
+    /// A trigger by name, and its table.
+    pub fn trigger(&self, schema: &str, name: &str) -> Option<(&Arc<Table>, &Arc<Trigger>)> {
+        let table = self.schema(schema)?.table_of(PartKind::Trigger, name)?;
+        let trigger = table.triggers.iter().find(|t| same_name(&t.name, name))?;
+        Some((table, trigger))
+    }
+
+    pub fn routine(&self, schema: &str, kind: RoutineKind, name: &str) -> Option<&Arc<Routine>> {
+        self.schema(schema)?.routines.get(&routine_key(kind, name))
+    }
+
+    pub(crate) fn insert_routine(&mut self, routine: Arc<Routine>) {
+        let key = routine_key(routine.kind, &routine.name);
+        let schema = self.schemas.get_mut(&routine.schema).expect("the caller has found the schema");
+        Arc::make_mut(schema).routines.insert(key, routine);
+    }
+
+    pub(crate) fn remove_routine(&mut self, schema: &str, key: &RoutineKey) {
+        if let Some(schema) = self.schemas.get_mut(schema) {
+            Arc::make_mut(schema).routines.remove(key);
+        }
+    }
+
+    pub fn event(&self, schema: &str, name: &str) -> Option<&Arc<Event>> {
+        self.schema(schema)?.events.get(&event_key(name))
+    }
+
+    pub fn events(&self) -> impl Iterator<Item = &Arc<Event>> {
+        self.schemas.values().flat_map(|schema| schema.events.values())
+    }
+
+    pub(crate) fn insert_event(&mut self, event: Arc<Event>) {
+        let schema = self.schemas.get_mut(&event.schema).expect("the caller has found the schema");
+        Arc::make_mut(schema).events.insert(event.key(), event);
+    }
+
+    pub(crate) fn remove_event(&mut self, schema: &str, key: &str) {
+        if let Some(schema) = self.schemas.get_mut(schema) {
+            Arc::make_mut(schema).events.remove(key);
+        }
+    }
 }
 
 #[derive(Clone)]
@@ -168,7 +206,7 @@ pub struct Schema {
     pub tables: SharedMap<String, Arc<Table>>,
     pub routines: SharedMap<RoutineKey, Arc<Routine>>,
     /// By name in lower case.
-    pub events: SharedMap<String, Arc<crate::Event>>,
+    pub events: SharedMap<String, Arc<Event>>,
     /// Which table has them.
     pub(crate) parts: SharedMap<PartName, String>,
 }
@@ -218,331 +256,4 @@ impl Schema {
     pub fn is_system(&self) -> bool {
         SYSTEM_SCHEMAS.contains(&self.name.as_str())
     }
-}
-
-/// One version of a table's definition. The fields are the parts and options of a CREATE TABLE.
-#[derive(Clone)]
-pub struct Table {
-    /// Unique for ever; a table that is altered keeps it.
-    pub id: u64,
-    /// Grows with each change of the definition.
-    pub version: u64,
-    pub schema: String,
-    pub name: String,
-    pub columns: Vec<Column>,
-    /// `indexes[0]` is the clustered index: PRIMARY, else the hidden row id.
-    pub indexes: Vec<Index>,
-    pub checks: Vec<Check>,
-    pub foreign_keys: Vec<ForeignKey>,
-    pub layout: RowLayout,
-    /// Of a table whose columns came or went without a rewrite of its rows.
-    pub evolution: Option<Evolution>,
-    pub auto_increment: Option<Arc<AutoIncrement>>,
-    /// Hands out the hidden row ids of a table without a primary key.
-    pub row_ids: Option<Arc<AutoIncrement>>,
-    pub default_collation: CollationId,
-    pub comment: String,
-    pub engine: StorageEngine,
-    /// Table options without effect here that SHOW CREATE TABLE repeats, such as `ROW_FORMAT=DYNAMIC`.
-    pub create_options: CreateOptions,
-    /// Seconds since 1970.
-    pub created: u64,
-    /// [`Version::number`] from which the trees hold the rows: a transaction whose snapshot is older can not read them
-    /// (error 1412). 0 after a restart.
-    pub readable_since: u64,
-    /// Of one session, which alone knows it; needs no metadata lock and no privilege.
-    pub temporary: bool,
-    /// Written rows are noted here while an index is built beside writers.
-    pub row_log: Arc<crate::row_log::RowLog>,
-    /// What planners know of its contents.
-    pub statistics: Arc<crate::statistics::Statistics>,
-    /// Set for tables of information_schema and performance_schema: no trees, rows computed when asked.
-    pub virtual_rows: Option<Arc<dyn VirtualTable>>,
-    /// Set for views: no trees either, the columns are the query's.
-    pub view: Option<Arc<View>>,
-    /// Of each event and time in the order in which they fire.
-    pub triggers: Vec<Arc<crate::trigger::Trigger>>,
-}
-
-impl Table {
-    /// Columns that a definition names: all but hidden ones.
-    pub fn named_columns(&self) -> impl Iterator<Item = &Column> {
-        self.columns.iter().filter(|c| !c.hidden)
-    }
-
-    /// Indexes that SHOW INDEX lists: all but the hidden clustered one.
-    pub fn named_indexes(&self) -> impl Iterator<Item = &Index> {
-        self.indexes.iter().filter(|i| !i.is_hidden())
-    }
-
-    /// What rows have for column `i` that were written before it was added.
-    pub fn initial_value(&self, i: usize) -> &Value<'static> {
-        let evolution = self.evolution.as_ref().expect("rows lack columns where columns were added to rows alone");
-        &evolution.columns[i].initial
-    }
-
-    /// Position of a column by name, in any case.
-    pub fn column_position(&self, name: &str) -> Option<usize> {
-        self.columns.iter().position(|c| !c.hidden && eq_name(&c.name, name))
-    }
-
-    pub fn is_virtual(&self) -> bool {
-        self.virtual_rows.is_some()
-    }
-
-    /// Is a visible unique index on this column alone? Then nothing is to be learnt from a histogram of it.
-    pub fn is_unique_alone(&self, column: usize) -> bool {
-        let alone = |i: &Index| i.unique && !i.invisible && i.parts.len() == 1 && i.parts[0].column == column;
-        self.indexes.iter().any(alone)
-    }
-
-    /// Rows of its own in trees of its own: neither a view nor computed.
-    pub fn is_base(&self) -> bool {
-        self.virtual_rows.is_none() && self.view.is_none()
-    }
-
-    /// Is the AUTO_INCREMENT column, if there is one, counted among rows that are alike in the parts before it of an index?
-    pub fn counts_in_groups(&self) -> bool {
-        let counted = |p: &IndexPart| self.columns[p.column].auto_increment;
-        let indexes = || self.indexes.iter().filter(|_| !self.engine.is_transactional());
-        indexes().any(|i| i.parts.iter().any(counted)) && !indexes().any(|i| counted(&i.parts[0]))
-    }
-
-    /// Has a row to satisfy more than types and keys: are there generated columns, checks, foreign keys?
-    pub fn has_rules(&self) -> bool {
-        !self.checks.is_empty()
-            || !self.foreign_keys.is_empty()
-            || self.columns.iter().any(|c| c.generated.is_some() || matches!(c.default, ColumnDefault::Expression(_)))
-    }
-}
-
-/// Names of columns, indexes and aliases are the same in any letter case.
-pub fn eq_name(a: &str, b: &str) -> bool {
-    a.eq_ignore_ascii_case(b) || (!a.is_ascii() && a.to_lowercase() == b.to_lowercase())
-}
-
-#[derive(Clone, Debug)]
-pub struct Column {
-    pub name: String,
-    pub data_type: DataType,
-    pub default: ColumnDefault,
-    pub generated: Option<Generated>,
-    pub auto_increment: bool,
-    /// ON UPDATE CURRENT_TIMESTAMP
-    pub on_update_now: bool,
-    /// Members of ENUM and SET.
-    pub members: Vec<String>,
-    pub comment: String,
-    /// Was its character set or collation written for it? SHOW CREATE TABLE repeats both then, whatever the table's are.
-    pub explicit_collation: bool,
-    /// Attributes without effect here that SHOW CREATE TABLE repeats, such as `STORAGE DISK`.
-    pub kept: Vec<String>,
-    /// INVISIBLE: not part of `*`, but has a name.
-    pub invisible: bool,
-    /// The row id of a table without a primary key, or the value of an index's expression: no statement can name it.
-    pub hidden: bool,
-    /// How its values are spread, if ANALYZE TABLE was asked to find out.
-    pub histogram: Option<Arc<Histogram>>,
-}
-
-impl Column {
-    /// A plain column: no default, no attribute.
-    pub fn new(name: impl Into<String>, data_type: DataType) -> Column {
-        Column {
-            name: name.into(),
-            data_type,
-            default: ColumnDefault::None,
-            generated: None,
-            auto_increment: false,
-            on_update_now: false,
-            members: Vec::new(),
-            comment: String::new(),
-            explicit_collation: false,
-            kept: Vec::new(),
-            invisible: false,
-            hidden: false,
-            histogram: None,
-        }
-    }
-
-    /// The row id of a table without a primary key.
-    pub fn is_row_id(&self) -> bool {
-        self.hidden && self.generated.is_none()
-    }
-
-    /// Is it part of `*`?
-    pub fn is_in_star(&self) -> bool {
-        !self.hidden && !self.invisible
-    }
-
-    /// The type that its values have in the key of an index: of an array, that of the elements.
-    pub fn key_type(&self) -> DataType {
-        self.array_of().unwrap_or(self.data_type)
-    }
-
-    /// The type of the elements, for the hidden column of a multi-valued index part.
-    pub fn array_of(&self) -> Option<DataType> {
-        self.generated.as_ref().and_then(|g| g.array)
-    }
-
-    /// The expression of the index part that this hidden column holds.
-    pub fn index_expression(&self) -> Option<&str> {
-        self.generated.as_ref().filter(|_| self.hidden).map(|g| g.expression.as_str())
-    }
-}
-
-/// GENERATED ALWAYS AS (expression). Virtual columns are kept in the row like stored ones: they cost space, and reading
-/// them costs nothing.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Generated {
-    /// Canonical text (see `sql::print`), with names of columns of the table.
-    pub expression: String,
-    pub stored: bool,
-    /// CAST(... AS type ARRAY), the hidden column of a multi-valued index part: the type of the elements, nullable. The column
-    /// holds a JSON array of different values of that type in their order, or NULL.
-    pub array: Option<DataType>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub enum ColumnDefault {
-    /// No default: INSERT must give a value (in strict mode).
-    None,
-    Value(Value<'static>),
-    /// CURRENT_TIMESTAMP with the column's fractional digits.
-    Now,
-    /// DEFAULT (expression), as canonical text.
-    Expression(String),
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Check {
-    pub name: String,
-    /// Canonical text.
-    pub expression: String,
-    pub enforced: bool,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ForeignKey {
-    pub name: String,
-    /// Positions in [`Table::columns`].
-    pub columns: Vec<usize>,
-    pub parent: TableName,
-    pub parent_columns: Vec<String>,
-    pub on_delete: ReferenceAction,
-    pub on_update: ReferenceAction,
-}
-
-impl ForeignKey {
-    /// `FOREIGN KEY ...` as SHOW CREATE TABLE and the errors of the key print it, for a key of `table`.
-    pub fn clause(&self, table: &Table) -> String {
-        let quote = |name: &str| format!("`{}`", name.replace('`', "``"));
-        let own: Vec<String> = self.columns.iter().map(|c| quote(&table.columns[*c].name)).collect();
-        let theirs: Vec<String> = self.parent_columns.iter().map(|c| quote(c)).collect();
-        let schema = if self.parent.0 == table.schema { String::new() } else { quote(&self.parent.0) + "." };
-        let mut text = format!(
-            "CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {schema}{} ({})",
-            quote(&self.name),
-            own.join(", "),
-            quote(&self.parent.1),
-            theirs.join(", ")
-        );
-        for (event, action) in [("DELETE", self.on_delete), ("UPDATE", self.on_update)] {
-            if action != ReferenceAction::NoAction {
-                text.push_str(&format!(" ON {event} {}", action.words()));
-            }
-        }
-        text
-    }
-}
-
-impl ReferenceAction {
-    pub const fn words(self) -> &'static str {
-        match self {
-            ReferenceAction::NoAction => "NO ACTION",
-            ReferenceAction::Restrict => "RESTRICT",
-            ReferenceAction::Cascade => "CASCADE",
-            ReferenceAction::SetNull => "SET NULL",
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReferenceAction {
-    NoAction,
-    Restrict,
-    Cascade,
-    SetNull,
-}
-
-/// The definition of a view; the columns are those of its [`Table`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct View {
-    /// Canonical text of the query: every name qualified, every column with an alias.
-    pub query: String,
-    /// Its columns were named: `CREATE VIEW v (a, b) AS`.
-    pub named: bool,
-    pub algorithm: ViewAlgorithm,
-    /// `user@host`
-    pub definer: String,
-    /// SQL SECURITY INVOKER
-    pub invoker: bool,
-    pub check_option: CheckOption,
-    /// Character set and collation of the connection that made it.
-    pub client_charset: String,
-    pub connection_collation: String,
-    pub updatable: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ViewAlgorithm {
-    Undefined,
-    Merge,
-    TempTable,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CheckOption {
-    None,
-    Local,
-    Cascaded,
-}
-
-#[derive(Clone, Debug)]
-pub struct Index {
-    pub name: String,
-    pub unique: bool,
-    pub primary: bool,
-    /// INVISIBLE: kept up to date, not used by plans.
-    pub invisible: bool,
-    /// Made for a foreign key without one: it goes when another index can serve the key, and somebody's own once it is renamed.
-    pub for_foreign_key: bool,
-    /// The index's own columns. Keys of a secondary tree are these, then the clustered index's parts that are not whole parts of it.
-    pub parts: Vec<IndexPart>,
-    /// Of a multi-valued index, the part that holds an array: a row has an entry for each element of it, none for an empty array,
-    /// and one for NULL.
-    pub array_part: Option<usize>,
-    pub tree: Tree,
-    /// As it was asked for.
-    pub algorithm: Option<IndexAlgorithm>,
-    pub comment: String,
-}
-
-impl Index {
-    /// The clustered index of a table without a key that could be it.
-    pub fn is_hidden(&self) -> bool {
-        self.name == crate::HIDDEN_INDEX
-    }
-
-    /// Which of the parts holds an array.
-    pub fn array_part_of(parts: &[IndexPart], columns: &[Column]) -> Option<usize> {
-        parts.iter().position(|p| columns[p.column].array_of().is_some())
-    }
-}
-
-#[derive(Clone, Debug)]
-pub struct IndexPart {
-    /// Position in [`Table::columns`].
-    pub column: usize,
-    pub key: KeyPart,
 }

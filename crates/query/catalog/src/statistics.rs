@@ -1,5 +1,7 @@
 //! What the planner knows of a table's contents. Sampled by whoever plans first, kept until the table has changed a lot.
 
+use crate::column::Column;
+use crate::index::Index;
 use sync::Snapshot;
 
 /// Estimates. Versions of a table share their place, so a sample may be of other indexes: see [`Sample::is_of`].
@@ -16,11 +18,11 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Is it of this table's columns and indexes?
-    pub fn is_of(&self, table: &crate::Table) -> bool {
-        self.different.len() == table.columns.len()
-            && self.rows_per_key.len() == table.indexes.len()
-            && self.rows_per_key.iter().zip(&table.indexes).all(|(r, i)| r.len() == i.parts.len())
+    /// Is it of a table with these columns and indexes?
+    pub fn is_of(&self, columns: &[Column], indexes: &[Index]) -> bool {
+        self.different.len() == columns.len()
+            && self.rows_per_key.len() == indexes.len()
+            && self.rows_per_key.iter().zip(indexes).all(|(r, i)| r.len() == i.parts.len())
     }
 }
 

@@ -1,12 +1,11 @@
 //! Dictionary objects as JSON. Types are stored by stable names, never by the position of an enum's variant; `format`
 //! says which writer made an entry, and an entry of a later format is refused.
 
-use crate::define::counting;
+use crate::column::{Column, ColumnDefault, Generated};
 use crate::evolution::{Dropped, Evolution, Placed};
-use crate::schema::{
-    Check, CheckOption, Column, ColumnDefault, ForeignKey, Generated, Index, IndexPart, ReferenceAction, Schema, Table,
-    View, ViewAlgorithm,
-};
+use crate::index::{Index, IndexPart, counting};
+use crate::schema::Schema;
+use crate::table::{Check, CheckOption, ForeignKey, ReferenceAction, Table, View, ViewAlgorithm};
 use crate::trigger::Trigger;
 use crate::{AutoIncrement, CreateOptions, HIDDEN_INDEX, Histogram, IndexAlgorithm, StorageEngine};
 use engine::{Engine, Tree, TreeKind};

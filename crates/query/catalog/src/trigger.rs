@@ -3,8 +3,6 @@
 //! The text of the body stays as it was written, with what it has to be read under. The table keeps those of one event and time in the
 //! order in which they fire.
 
-use crate::routine::same_name;
-use crate::schema::{PartKind, Table, Version};
 use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
@@ -68,27 +66,4 @@ impl Trigger {
 pub struct TriggerOrder {
     pub follows: bool,
     pub other: String,
-}
-
-impl Table {
-    /// Those that fire at that time of that event, in their order.
-    pub fn triggers_of(&self, event: TriggerEvent, before: bool) -> impl Iterator<Item = &Arc<Trigger>> {
-        self.triggers.iter().filter(move |t| t.event == event && t.before == before)
-    }
-
-    /// For another version of the table: nothing is known of what was compiled for this one.
-    pub(crate) fn renew_triggers(&mut self) {
-        for trigger in &mut self.triggers {
-            *trigger = Arc::new(Trigger { compiled: OnceLock::new(), ..Trigger::clone(trigger) });
-        }
-    }
-}
-
-impl Version {
-    /// A trigger by name, and its table.
-    pub fn trigger(&self, schema: &str, name: &str) -> Option<(&Arc<Table>, &Arc<Trigger>)> {
-        let table = self.schema(schema)?.table_of(PartKind::Trigger, name)?;
-        let trigger = table.triggers.iter().find(|t| same_name(&t.name, name))?;
-        Some((table, trigger))
-    }
 }

@@ -1,6 +1,6 @@
 //! Is what a view reads still there? A view outlives its tables; what lists views says so, with error 1356's words.
 
-use catalog::schema::eq_name;
+use catalog::eq_name;
 use catalog::{RoutineKind, Table, Version};
 use sql::ast::{Expr, Parsed, TableFactor, TableRef};
 use std::collections::BTreeSet;

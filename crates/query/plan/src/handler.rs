@@ -5,7 +5,7 @@ use super::names::{Block, Source};
 
 use crate::ColumnMeta;
 use catalog::Table;
-use catalog::schema::eq_name;
+use catalog::eq_name;
 use expr::Shape;
 use expr::error::unsupported;
 use expr::{Expr, Node};

@@ -44,7 +44,7 @@ fn kept_or_taken(engine: &Engine, table: &Table, fits: fn(u64, u64) -> bool) -> 
     let kept = table.statistics.load();
     let (rows, _) = engine.estimate(table.indexes[0].tree).map_err(error::engine)?;
     match &*kept {
-        Some(s) if fits(rows, s.rows) && s.is_of(table) => Ok(kept),
+        Some(s) if fits(rows, s.rows) && s.is_of(&table.columns, &table.indexes) => Ok(kept),
         _ => take(engine, table),
     }
 }

@@ -1,7 +1,8 @@
 //! From a table back to its definition.
 
 use crate::define::{CheckSpec, ForeignKeySpec, KeyKind, KeyPartSpec, KeySpec, TableSpec};
-use crate::schema::{Check, ForeignKey, Index, Table};
+use crate::index::Index;
+use crate::table::{Check, ForeignKey, Table};
 
 /// The definition that would make this table again: for LIKE and ALTER.
 pub fn spec_of(table: &Table) -> TableSpec {

@@ -2,9 +2,9 @@
 
 use super::LocalType;
 use crate::context::Around;
+use catalog::eq_name;
 use catalog::mdl::Pin;
 use catalog::routine::{Routine, RoutineKind};
-use catalog::schema::eq_name;
 use catalog::{Column, Event, Table, Trigger};
 use expr::error::parse_error;
 use expr::lexer_mode;
