@@ -11,6 +11,7 @@ use crate::page::{self, ENCRYPTED, OFF_WORD_B, PAGE_BYTES, get_u64};
 use crate::pool::doublewrite::Doublewrite;
 use crate::pool::resize::{ResizeRefused, ResizeStage};
 use crate::pool::settings::PoolSettings;
+use crate::prepared::Prepared;
 use crate::shared::confirm::{Confirmation, Confirmer};
 use crate::shared::rollbacks::OpenTransaction;
 use crate::shared::warm::{Order, WarmStage};
@@ -585,6 +586,23 @@ impl Engine {
     /// Undo records not yet purged, in log bytes behind: how far the oldest snapshot lags.
     pub fn history_lag(&self) -> u64 {
         self.core.newest().saturating_sub(self.core.system.horizon())
+    }
+
+    /// The transactions that were prepared when the server ended, with their labels: the caller's from now on.
+    pub fn take_prepared(&self) -> Vec<(Vec<u8>, Prepared)> {
+        std::mem::take(&mut *self.core.prepared.lock())
+    }
+
+    /// The trees that a prepared transaction has changed, by their ids. Reads all of its undo. Errors: [`Error::Corrupt`], [`Error::Io`].
+    pub fn trees_changed_by(&self, prepared: &Prepared) -> Result<Vec<u32>> {
+        self.core.trees_to_undo(prepared.end, prepared.first, || Ok(()))
+    }
+}
+
+impl Transaction {
+    /// Errors: [`Error::TooManyTransactions`] when there are more sessions than slots.
+    pub fn new(engine: &Engine) -> Result<Transaction> {
+        Transaction::on(engine.core.clone())
     }
 }
 

@@ -15,6 +15,7 @@ mod engine;
 mod error;
 mod events;
 mod inventory;
+mod isolation;
 mod lock;
 mod mtr;
 mod options;
@@ -22,6 +23,7 @@ mod overflow;
 mod page;
 mod parallel;
 mod pool;
+mod prepared;
 mod purge;
 mod recovery;
 mod redo;
@@ -43,8 +45,10 @@ pub use engine::{Engine, EngineStatus};
 pub use error::{Error, Result};
 pub use events::{CommittedEvents, EventStream, Events};
 pub use inventory::{BufferPage, DataFile, PageContent, TreeSpace};
+pub use isolation::{Isolation, LockMode, Read, Wait};
+pub use lock::slot::{Begin, SLOTS_MAX};
 pub use lock::{
-    Begin, Deadlock, DeadlockMember, ForeignWait, Interrupt, LockInfo, LockOn, Slept, Teller, TransactionInfo, WaitInfo,
+    Deadlock, DeadlockMember, ForeignWait, Interrupt, LockInfo, LockOn, Slept, Teller, TransactionInfo, WaitInfo,
 };
 pub use options::EngineOptions;
 pub use overflow::{Long, Row};
@@ -53,15 +57,13 @@ pub use parallel::Part;
 pub use pool::doublewrite::FILE_NAME as DOUBLEWRITE_FILE;
 pub use pool::resize::{ResizeRefused, ResizeStage};
 pub use pool::settings::PoolSettings;
+pub use prepared::{Decision, LABEL_BYTES_MAX, Prepared, Undecided};
 pub use recovery::{DATA_FILE, LOG_DIRECTORY};
 pub use shared::confirm::{Confirmation, Confirmer, Whose};
 pub use shared::history::PurgeSettings;
 pub use shared::warm::{WarmFailure, WarmStage};
 pub use stepper::Stepper;
-pub use transaction::{
-    Decision, FreshLock, Isolation, LABEL_BYTES_MAX, LockMode, Prepared, Read, Savepoint, Transaction, Undecided, Wait,
-};
-pub use txn::SLOTS_MAX;
+pub use transaction::{FreshLock, Savepoint, Transaction};
 pub use txn::write::row_bytes_max;
 pub use version::{LongReference, REFERENCE_BYTES};
 

@@ -2,12 +2,12 @@
 
 mod prepare;
 
-pub use prepare::{Decision, LABEL_BYTES_MAX, Prepared, Undecided};
-
 use crate::events::Events;
+use crate::isolation::{Isolation, LockMode, Read, Wait};
 use crate::lock::held::HeldLocks;
 use crate::lock::range::Covers;
-use crate::lock::{BEGUN_ROLLING_BACK, Begin, Cover, ForeignWait, Interrupt, Name, On, Outcome, Slept, pack_begun};
+use crate::lock::slot::{BEGUN_ROLLING_BACK, Begin, pack_begun};
+use crate::lock::{Cover, ForeignWait, Interrupt, Name, On, Outcome, Slept};
 use crate::pool::Pool;
 use crate::segment::Segment;
 use crate::shared::rollbacks::Rollback;
@@ -17,57 +17,13 @@ use crate::txn::Status;
 use crate::txn::read::{Past, Reader};
 use crate::txn::versions::Versions;
 use crate::undo::{self, Kind, Record};
-use crate::{Engine, Error, Result, Tree};
+use crate::{Error, Result, Tree};
 use log::Lsn;
 use observe::Counter;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use sync::{LaneId, blocking};
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Isolation {
-    ReadUncommitted,
-    ReadCommitted,
-    RepeatableRead,
-    Serializable,
-}
-
-impl Isolation {
-    /// As SQL has it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Isolation::ReadUncommitted => "READ UNCOMMITTED",
-            Isolation::ReadCommitted => "READ COMMITTED",
-            Isolation::RepeatableRead => "REPEATABLE READ",
-            Isolation::Serializable => "SERIALIZABLE",
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LockMode {
-    Shared,
-    Exclusive,
-}
-
-/// What to do about a lock that another transaction holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wait {
-    /// Wait up to the transaction's lock wait timeout.
-    Block,
-    NoWait,
-    SkipLocked,
-}
-
-/// Which version a read returns, and what it locks. Gap locks follow from the transaction's isolation level.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Read {
-    /// The version in the transaction's snapshot, no lock. Takes the snapshot when there is none.
-    Consistent,
-    /// The newest committed version (or our own), locked until the transaction ends.
-    Locking { mode: LockMode, wait: Wait },
-}
 
 /// A point in the transaction to roll back to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,11 +133,6 @@ impl Claim {
 }
 
 impl Transaction {
-    /// Errors: [`Error::TooManyTransactions`] when there are more sessions than slots.
-    pub fn new(engine: &Engine) -> Result<Transaction> {
-        Transaction::on(engine.core().clone())
-    }
-
     /// A second transaction of the session, which what ends the session's statements ends, too. Whoever uses it sees to it that it
     /// never waits for a row: the deadlock search does not know that the two are one's. Errors as [`Transaction::new`].
     pub fn beside(&self) -> Result<Transaction> {

@@ -8,12 +8,13 @@ pub mod next_key;
 mod stretch;
 
 use crate::btree::Target;
+use crate::isolation::{Isolation, LockMode, Read, Wait};
 use crate::lock::Name;
 use crate::page::get_u64;
 use crate::page::node::{Node, Torn};
 use crate::pool::Stamp;
 use crate::shared::Core;
-use crate::transaction::{Isolation, LockMode, Read, Transaction, Wait};
+use crate::transaction::Transaction;
 use crate::txn::Status;
 use crate::txn::read::{Found, Reader};
 use crate::version::{Header, PAYLOAD_AT, ROW_AT, without_spare};
@@ -281,7 +282,13 @@ impl Cursor {
             Err(Error::LockNoWait) => {}
             other => return other,
         }
-        if !Reader::get_committed(tx, self.tree, &self.stretch.bytes[key.clone()], &mut self.row)? {
+        if !Reader::get_committed(
+            &tx.core,
+            (tx.trx, tx.interrupt()),
+            self.tree,
+            &self.stretch.bytes[key.clone()],
+            &mut self.row,
+        )? {
             return Ok(Locked::Gone);
         }
         self.unlocked = Some(key);

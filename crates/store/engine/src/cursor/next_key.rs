@@ -11,10 +11,11 @@
 use super::stretch::Onward;
 use super::{Cursor, Direction, Extent, STRETCH_BYTES_OUTDATED};
 use crate::btree::{Store, Target};
+use crate::isolation::{LockMode, Read, Wait};
 use crate::lock::range::{Covers, after, set_after};
 use crate::lock::{Cover, Name};
 use crate::page::node::{Node, Torn};
-use crate::transaction::{LockMode, Read, Transaction, Wait};
+use crate::transaction::Transaction;
 use crate::txn::Status;
 use crate::version::{Header, PAYLOAD_AT, ROW_AT};
 use crate::{Result, Tree, TreeKind};

@@ -13,40 +13,14 @@
 //!    same wait, by its number. If not, a wait has ended meanwhile, and everything is looked at anew: what was passed on the way
 //!    to the false cycle is not expanded twice in one search, and another way through it may be the true one.
 //!
-//! Waits for locks that are not the engine's (metadata locks) are edges of the same graph: see [`ForeignWait`].
+//! Waits for locks that are not the engine's (metadata locks) are edges of the same graph: see [`super::ForeignWait`].
 
-use super::{LockTable, Name, Request, Slot, VICTIM, WaitOn, Waiting, conflict, finish_wait, grant, wake};
+use super::slot::{Slot, WaitOn, Waiting};
+use super::{LockTable, Name, Request, VICTIM, conflict, finish_wait, grant, wake};
 use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 use sync::{LaneId, Lanes};
-
-/// One wait of one session for a lock outside the engine, so that cycles through metadata and row locks are found.
-///
-/// The object stands for this very wait: its owner makes it for the wait and drops it after. In order, the session
-/// 1. queues for its lock, so that whoever looks from now on finds the queued request and who stands before it;
-/// 2. calls [`crate::Transaction::enter_wait`], which makes the wait known and looks for a cycle through it. A victim found is told
-///    at once, the caller itself included: by [`ForeignWait::abort`];
-/// 3. sleeps until its lock is granted, its time is up, it is killed or aborted;
-/// 4. calls [`crate::Transaction::leave_wait`].
-///
-/// After an abort the session answers 1213; what is rolled back is the caller's to decide ([`crate::Transaction::rollback`]).
-/// Holders are known by the slot of their session's transaction, [`crate::Transaction::slot`], which never changes. No lock of the
-/// engine is held during a call, and each may come from the thread of another session.
-pub trait ForeignWait: Send + Sync {
-    /// Appends the slots of all sessions that must do something before this wait can end: holders in conflict, and holders whom
-    /// requests queued before this one wait for. Empty once the wait is over.
-    fn blockers(&self, out: &mut Vec<u32>);
-    /// Ends the wait without the lock, because of a deadlock. False: it was over already.
-    fn abort(&self) -> bool;
-    /// What is waited for, in one line, for `SHOW ENGINE INNODB STATUS`.
-    fn describe(&self) -> String;
-    /// The wait is for a place in an order in which this transaction comes as that number, and it does its work over when it is aborted:
-    /// of a cycle's members, the last of those is the victim, whatever others have changed.
-    fn place(&self) -> Option<u64> {
-        None
-    }
-}
 
 /// One wait on the path of the search.
 #[derive(Clone)]
@@ -200,7 +174,7 @@ fn waiting(slots: &Lanes<Slot>, slot: u32) -> Option<Waiting> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lock::{Interrupt, Outcome};
+    use crate::lock::{ForeignWait, Interrupt, Outcome};
     use crate::{Error, LockMode};
     use std::sync::Arc;
     use std::sync::atomic::AtomicBool;

@@ -17,127 +17,27 @@ pub mod deadlock;
 pub mod held;
 pub mod monitor;
 pub mod range;
+pub mod slot;
 
-pub use deadlock::ForeignWait;
 pub use monitor::{Deadlock, DeadlockMember, LockInfo, LockOn, Teller, TransactionInfo, WaitInfo};
+pub use slot::{ForeignWait, Name};
 
-use crate::txn::{FLAGS, SLOTS_MAX};
-use crate::{Error, Isolation, LockMode, Result};
+use crate::isolation::LockMode;
+use crate::{Error, Result};
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use held::HeldLocks;
 use range::{Covers, Holding, Ranges, Trees};
+use slot::{SLOTS_MAX, Slot, WaitOn};
 use std::hash::BuildHasher;
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use sync::blocking::{Served, Wait};
 use sync::{CachePadded, Mutex, MutexGuard, Rank, futex};
 
 const PARTITIONS: usize = 1024;
-
-/// What a lock is on.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Name {
-    pub tree: u32,
-    pub key: Box<[u8]>,
-}
-
-/// A session's place in the transaction system: what others must know of it.
-pub struct Slot {
-    /// The running transaction's id, or a lower bound of the one being taken, with flags: see [`crate::txn`]; 0: none. W: owner;
-    /// purge, a flag. R: purge.
-    pub trx: AtomicU64,
-    /// The announced snapshot, `u64::MAX`: none. W: owner. R: purge.
-    pub snapshot: AtomicU64,
-    /// What [`pack_begun`] says of the transaction in progress, 0: none. W: owner. R: who lists transactions.
-    pub begun: AtomicU64,
-    /// Changes made so far: what a rollback would cost. W: owner. R: deadlock search.
-    pub work: AtomicU64,
-    pub state: Mutex<SlotState>,
-}
-
-impl Slot {
-    /// The running transaction's id, for those who list transactions.
-    pub fn shown_trx(&self) -> u64 {
-        // Relaxed: a number to show.
-        self.trx.load(Ordering::Relaxed) & !FLAGS
-    }
-}
-
-/// In what [`pack_begun`] says: the transaction is undone in the background.
-pub const BEGUN_ROLLING_BACK: u64 = 1 << 59;
-
-/// In what [`pack_begun`] says: see [`Begin::alone`].
-pub const BEGUN_ALONE: u64 = 1 << 58;
-
-/// How a transaction begins.
-#[derive(Clone, Copy, Debug)]
-pub struct Begin {
-    pub isolation: Isolation,
-    pub read_only: bool,
-    /// It is one statement in autocommit.
-    pub alone: bool,
-    /// Microseconds since 1970, for those who list transactions; 0: not known.
-    pub now_us: u64,
-}
-
-/// Bit 63 set; the level in bits 61 and 62, read only in bit 60, [`BEGUN_ROLLING_BACK`], [`BEGUN_ALONE`], the time in the bits below.
-pub fn pack_begun(begin: Begin) -> u64 {
-    let flags = u64::from(begin.read_only) << 60 | if begin.alone { BEGUN_ALONE } else { 0 };
-    1 << 63 | (begin.isolation as u64) << 61 | flags | begin.now_us
-}
-
-#[derive(Default)]
-pub struct SlotState {
-    /// The transaction for which others may make implicit locks explicit; 0 once it is over.
-    pub trx: u64,
-    /// Locks that others made explicit for it.
-    converted: Vec<Name>,
-    /// What it waits for now.
-    waiting: Option<Waiting>,
-    /// Grows with every wait, so that a search can tell one wait from the next.
-    waits: u64,
-}
-
-#[derive(Clone)]
-struct Waiting {
-    on: WaitOn,
-    number: u64,
-    began: Instant,
-    /// Added to the cost of the transaction's rollback when a victim is chosen.
-    weight: u64,
-}
-
-/// What a transaction waits for.
-#[derive(Clone)]
-enum WaitOn {
-    /// Its request in the queue of this name.
-    Row(Name),
-    /// A lock that is not the engine's.
-    Foreign(Arc<dyn ForeignWait>),
-}
-
-impl SlotState {
-    fn begin_wait(&mut self, on: WaitOn, weight: u64) {
-        debug_assert!(self.waiting.is_none(), "a transaction waits for one thing at a time");
-        self.waits += 1;
-        self.waiting = Some(Waiting { on, number: self.waits, began: Instant::now(), weight });
-    }
-}
-
-impl Default for Slot {
-    fn default() -> Slot {
-        Slot {
-            trx: AtomicU64::new(0),
-            snapshot: AtomicU64::new(u64::MAX),
-            begun: AtomicU64::new(0),
-            work: AtomicU64::new(0),
-            state: Mutex::new(Rank::TransactionState, SlotState::default()),
-        }
-    }
-}
 
 const IDLE: u32 = 0;
 const WAITING: u32 = 1;

@@ -4,7 +4,8 @@
 //! transaction has changed are locked by their headers and appear only once somebody waits for them.
 
 use super::deadlock::Step;
-use super::{BEGUN_ALONE, BEGUN_ROLLING_BACK, LockTable, Name, On, Request, Slot, WaitOn};
+use super::slot::{BEGUN_ALONE, BEGUN_ROLLING_BACK, Slot, WaitOn};
+use super::{LockTable, Name, On, Request};
 use crate::{Isolation, LockMode};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -8,12 +8,14 @@
 
 use super::Core;
 use crate::events;
+use crate::isolation::Isolation;
 use crate::lock::held::HeldLocks;
-use crate::lock::{BEGUN_ROLLING_BACK, Begin, pack_begun};
+use crate::lock::slot::{BEGUN_ROLLING_BACK, Begin, pack_begun};
 use crate::mtr::Mtr;
+use crate::prepared::Prepared;
 use crate::segment::Segment;
 use crate::txn::Status;
-use crate::{Error, Isolation, Prepared, Result, Tree};
+use crate::{Error, Result, Tree};
 use log::{Lsn, Owed};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};

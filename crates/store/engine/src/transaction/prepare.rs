@@ -8,81 +8,24 @@
 //!              then it is undone as others are
 //! ```
 //! A start finds a transaction open whose last undo record is a Prepare that stands: that one is prepared, its rows are locked, and it
-//! waits for whoever decides ([`Engine::take_prepared`]). All others are rolled back. Undo lies in pages, so a transaction that stays
-//! prepared for days keeps neither the log nor checkpoints; purge passes everybody's history but its own.
+//! waits for whoever decides ([`crate::Engine::take_prepared`]). All others are rolled back. Undo lies in pages, so a transaction that
+//! stays prepared for days keeps neither the log nor checkpoints; purge passes everybody's history but its own.
 //!
 //! What is committed in the same group as the decision is that of a second transaction: a replica's position stands behind the
 //! source's XA PREPARE while the rows of that are nobody's to see.
 
 use super::Transaction;
-use crate::lock::held::HeldLocks;
 use crate::mtr::Mtr;
-use crate::page::PageId;
 use crate::pool::Exclusive;
-use crate::segment::Segment;
+use crate::prepared::{Decision, LABEL_BYTES_MAX, Prepared, Undecided};
 use crate::shared::rollbacks::Rollback;
 use crate::space::Need;
 use crate::txn::Status;
 use crate::undo::{self, Kind, Record};
-use crate::{Engine, Error, Result};
+use crate::{Error, Result};
 use log::Lsn;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use sync::LaneId;
-
-/// The longest label of a prepared transaction in bytes.
-pub const LABEL_BYTES_MAX: usize = 1024;
-
-/// A transaction that is prepared. Nothing becomes of it when it is dropped: the next start finds it again.
-pub struct Prepared {
-    pub(crate) slot: LaneId,
-    pub(crate) trx: u64,
-    pub(crate) segment: Arc<Segment>,
-    /// Roll pointers of its first undo record, and to behind its last one.
-    pub(crate) first: u64,
-    pub(crate) end: u64,
-    /// Locks beside those of its changes.
-    pub(crate) locks: HeldLocks,
-    /// Room in the log that is kept for its rollback.
-    pub(crate) owed: Option<log::Owed>,
-}
-
-/// What becomes of a prepared transaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decision {
-    Commit,
-    RollBack,
-}
-
-/// A decision that did not come about.
-pub struct Undecided {
-    pub error: Error,
-    pub prepared: Prepared,
-}
-
-impl Prepared {
-    /// Its id as `information_schema.innodb_trx` shows it.
-    pub fn id(&self) -> u64 {
-        self.trx
-    }
-
-    fn newest(&self) -> PageId {
-        // Relaxed: only who has the segment stores it.
-        self.segment.newest.load(Ordering::Relaxed)
-    }
-}
-
-impl Engine {
-    /// The transactions that were prepared when the server ended, with their labels: the caller's from now on.
-    pub fn take_prepared(&self) -> Vec<(Vec<u8>, Prepared)> {
-        std::mem::take(&mut *self.core().prepared.lock())
-    }
-
-    /// The trees that a prepared transaction has changed, by their ids. Reads all of its undo. Errors: [`Error::Corrupt`], [`Error::Io`].
-    pub fn trees_changed_by(&self, prepared: &Prepared) -> Result<Vec<u32>> {
-        self.core().trees_to_undo(prepared.end, prepared.first, || Ok(()))
-    }
-}
 
 impl Transaction {
     /// Prepares the transaction under a label of at most [`LABEL_BYTES_MAX`] bytes: it has its place in the log with its events, keeps its

@@ -1,8 +1,9 @@
 //! Locking reads: the newest committed version, or our own, locked until the transaction ends.
 
 use crate::cursor::next_key::lock_gap_at;
+use crate::isolation::{LockMode, Wait};
 use crate::lock::Name;
-use crate::transaction::{LockMode, Transaction, Wait};
+use crate::transaction::Transaction;
 use crate::txn::read::Found;
 use crate::txn::{Status, read};
 use crate::version::Header;

@@ -29,22 +29,13 @@ pub mod versions;
 pub mod write;
 
 use crate::Result;
-use crate::lock::Slot;
+use crate::lock::slot::{ENDING, FLAGS, MOVED, SLOTS_MAX, STARTING, Slot};
 use log::Lsn;
 use moved::{Admission, Builder, Moved, Table};
 use ring::{BLOCK_IDS, OPEN, Ring, UNDONE};
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 use std::time::Duration;
 use sync::{CachePadded, LaneId, Lanes};
-
-/// In a slot: an id is being taken. Below every id.
-const STARTING: u64 = 1;
-/// Added to the id in a slot, by purge: the transaction has left the ring.
-const MOVED: u64 = 1 << 63;
-/// Added to the id in a slot, by its owner: the transaction's end is being stored.
-const ENDING: u64 = 1 << 62;
-/// All flags beside an id in a slot.
-pub const FLAGS: u64 = MOVED | ENDING;
 
 /// Ids that wait in the ring for `oldest` to pass them before they leave it, when the ring is not a small one.
 const KEPT_IDS: u64 = 1 << 20;
@@ -62,10 +53,6 @@ pub enum Status {
     /// Over, and visible to everyone (or so long ago that nobody can tell).
     Old,
 }
-
-/// How many transactions there may be at once, whoever they are of. A slot takes memory when it is first used; `session` asserts that
-/// there are enough for all its connections.
-pub const SLOTS_MAX: usize = 1 << 19;
 
 pub struct System {
     /// The next id. W: each transaction's first write.

@@ -10,7 +10,7 @@ use crate::txn::Status;
 use crate::txn::versions::Versions;
 use crate::undo::{self, Kind, Record};
 use crate::version::{Header, ROW_AT, patch_back, without_spare};
-use crate::{Error, Result, Transaction, Tree, segment};
+use crate::{Error, Result, Tree, segment};
 use log::Lsn;
 
 /// Through whose eyes to read.
@@ -109,8 +109,13 @@ impl Reader {
 
     /// The newest committed version of a row, or one that `trx` itself wrote. Undo lasts only as long as a snapshot: the
     /// transaction has one.
-    pub fn get_committed(tx: &Transaction, tree: Tree, key: &[u8], row: &mut Vec<u8>) -> Result<bool> {
-        let (core, trx) = (&*tx.core, tx.trx);
+    pub fn get_committed(
+        core: &Core,
+        (trx, interrupt): (u64, &Interrupt),
+        tree: Tree,
+        key: &[u8],
+        row: &mut Vec<u8>,
+    ) -> Result<bool> {
         let reader = Reader { trx, snapshot: Lsn::MAX, uncommitted: false };
         loop {
             let Some(found) = newest(core.store(), tree, key, row)? else { return Ok(false) };
@@ -122,7 +127,7 @@ impl Reader {
                     continue;
                 }
             }
-            let past = Past { versions: None, worth_steps: 0, interrupt: tx.interrupt() };
+            let past = Past { versions: None, worth_steps: 0, interrupt };
             return reader.resolve(core, tree, key, found, row, past);
         }
     }

@@ -2,6 +2,7 @@
 //! in one mini-transaction.
 
 use crate::btree::Target;
+use crate::isolation::{LockMode, Read, Wait};
 use crate::lock::{Name, On};
 use crate::mtr::Mtr;
 use crate::overflow::{self, Row};
@@ -10,7 +11,7 @@ use crate::page::{get_u64, put_u64};
 use crate::pool::Exclusive;
 use crate::shared::Core;
 use crate::space::{DICTIONARY_TREE, Need};
-use crate::transaction::{LockMode, Read, Transaction, Wait};
+use crate::transaction::Transaction;
 use crate::txn::Status;
 use crate::undo::{self, Kind, Record};
 use crate::version::{Header, LongReference, PAYLOAD_AT, ROW_AT, common_ends, has_spare, spare_tail, without_spare};
