@@ -18,20 +18,6 @@ use types::{
     decimal, err,
 };
 
-/// Digits of MySQL's intermediate results, of which crate `types` keeps 77.
-pub const INTERMEDIATE_DIGITS: u32 = 81;
-
-/// Appends scale and MySQL's binary form, with all the digits that an intermediate result may have.
-pub fn decimal_to_bytes(d: &Decimal, out: &mut Vec<u8>) {
-    out.push(d.scale());
-    d.write_binary(INTERMEDIATE_DIGITS, d.scale(), out);
-}
-
-pub fn decimal_from_bytes(bytes: &[u8]) -> Decimal {
-    let (scale, rest) = (bytes[0], &bytes[1..]);
-    Decimal::read_binary(rest, INTERMEDIATE_DIGITS, scale).expect("written by decimal_to_bytes")
-}
-
 pub fn parse_decimal(text: &[u8]) -> Decimal {
     Decimal::parse(text).0
 }

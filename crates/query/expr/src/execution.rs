@@ -1,9 +1,9 @@
 //! What is asked of the execution that an expression is evaluated in.
 
 use crate::compare::CmpOp;
+use crate::row::Outside;
 use crate::scratch::Scratch;
 use crate::{Env, Expr, Scope, StoredCall, error};
-use catalog::Table;
 use std::cell::{Cell, OnceCell, RefCell, RefMut};
 use std::sync::Arc;
 use std::time::Duration;
@@ -103,14 +103,11 @@ impl<'x> Evaluation<'x> {
 
 /// What an expression asks of the execution that it is evaluated in: the session, subqueries, what of a row lies elsewhere, whether
 /// it has been killed. Implemented by the executor.
-pub trait Execution {
+pub trait Execution: Outside {
     fn evaluation(&self) -> &Evaluation<'_>;
 
     /// Nobody else may use the session meanwhile: its answers are copied out of it.
     fn session(&self) -> RefMut<'_, dyn Env + '_>;
-
-    /// A column that a row does not have: it is outside, or was added later.
-    fn absent<'t>(&self, table: &'t Table, row: &[u8], column: usize) -> Result<Value<'t>>;
 
     /// A column of a subquery's only row: NULL for no row, 1242 for more than one.
     fn scalar(&self, query: usize, column: usize, at: Scope<'_>) -> Result<Value<'_>>;

@@ -1,6 +1,6 @@
 //! Keys of intermediate results: of sorts, groups, hash joins.
 
-use crate::convert::INTERMEDIATE_DIGITS;
+use crate::tuple::INTERMEDIATE_DIGITS;
 use types::{CollationId, DataType, Decimal, TypeKind, Value};
 
 /// Appends `v` so that byte order is SQL order (NULL first), equal values are equal bytes, and no key is a prefix of

@@ -5,50 +5,10 @@ use crate::array::{self, Search};
 use crate::functions::stored::called;
 use crate::functions::written;
 use crate::number::{ArithOp, BitOp};
+use crate::row::SlotNames;
 use crate::{Expr, Node};
-use catalog::Table;
-use std::sync::Arc;
 use types::json::Json;
 use types::{DataType, TypeKind, Value};
-
-/// The names of a slot: of a table, or of a query in FROM, which has no schema.
-pub struct SlotNames {
-    pub slot: usize,
-    pub schema: String,
-    pub alias: String,
-    columns: Columns,
-}
-
-enum Columns {
-    Table(Arc<Table>),
-    Names(Vec<String>),
-}
-
-impl SlotNames {
-    pub fn of_table(slot: usize, table: &Arc<Table>, alias: &str) -> SlotNames {
-        let columns = Columns::Table(table.clone());
-        SlotNames { slot, schema: table.schema.clone(), alias: alias.to_string(), columns }
-    }
-
-    /// Of a query in FROM.
-    pub fn of_query(slot: usize, alias: &str, columns: Vec<String>) -> SlotNames {
-        SlotNames { slot, schema: String::new(), alias: alias.to_string(), columns: Columns::Names(columns) }
-    }
-
-    fn column(&self, column: u16) -> Option<&str> {
-        match &self.columns {
-            Columns::Table(table) => {
-                table.columns.get(column as usize).map(|c| c.index_expression().unwrap_or(&c.name))
-            }
-            Columns::Names(names) => names.get(column as usize).map(String::as_str),
-        }
-    }
-
-    /// Is it the expression of an index part?
-    fn is_expression(&self, column: u16) -> bool {
-        matches!(&self.columns, Columns::Table(t) if t.columns.get(column as usize).is_some_and(|c| c.hidden))
-    }
-}
 
 /// What a reader is told of columns.
 pub trait Names {

@@ -3,8 +3,7 @@
 //! A row at run time is not a vector of values. A *slot* holds one table's current row as the bytes that the engine gave
 //! (or one intermediate result as a [`tuple`]), and an expression reads the columns that it needs straight from there.
 
-use crate::print::SlotNames;
-use crate::{Execution, tuple};
+use crate::tuple;
 use catalog::Table;
 use std::sync::Arc;
 use types::{Result, Value};
@@ -42,6 +41,45 @@ pub enum Shape {
     Covered(Vec<Option<usize>>, usize),
 }
 
+/// The names of a slot: of a table, or of a query in FROM, which has no schema.
+pub struct SlotNames {
+    pub slot: usize,
+    pub schema: String,
+    pub alias: String,
+    columns: Columns,
+}
+
+enum Columns {
+    Table(Arc<Table>),
+    Names(Vec<String>),
+}
+
+impl SlotNames {
+    pub fn of_table(slot: usize, table: &Arc<Table>, alias: &str) -> SlotNames {
+        let columns = Columns::Table(table.clone());
+        SlotNames { slot, schema: table.schema.clone(), alias: alias.to_string(), columns }
+    }
+
+    /// Of a query in FROM.
+    pub fn of_query(slot: usize, alias: &str, columns: Vec<String>) -> SlotNames {
+        SlotNames { slot, schema: String::new(), alias: alias.to_string(), columns: Columns::Names(columns) }
+    }
+
+    pub(crate) fn column(&self, column: u16) -> Option<&str> {
+        match &self.columns {
+            Columns::Table(table) => {
+                table.columns.get(column as usize).map(|c| c.index_expression().unwrap_or(&c.name))
+            }
+            Columns::Names(names) => names.get(column as usize).map(String::as_str),
+        }
+    }
+
+    /// Is it the expression of an index part?
+    pub(crate) fn is_expression(&self, column: u16) -> bool {
+        matches!(&self.columns, Columns::Table(t) if t.columns.get(column as usize).is_some_and(|c| c.hidden))
+    }
+}
+
 impl Frame {
     pub fn new(shapes: Vec<Shape>, names: Vec<SlotNames>) -> Frame {
         let slots = shapes
@@ -67,12 +105,18 @@ impl Shape {
 
     /// A column that a row does not have: it is outside, or was added later.
     #[cold]
-    fn absent<'r>(&'r self, bytes: &[u8], column: usize, run: &dyn Execution) -> Result<Value<'r>> {
+    fn absent<'r, R: Outside + ?Sized>(&'r self, bytes: &[u8], column: usize, run: &R) -> Result<Value<'r>> {
         match self {
             Shape::Row(table) => run.absent(table, bytes, column),
             Shape::Tuple(_) | Shape::Covered(..) => unreachable!("a tuple has all its values"),
         }
     }
+}
+
+/// Who knows what rows do not have inside.
+pub trait Outside {
+    /// A column that a row does not have: it is outside, or was added later.
+    fn absent<'t>(&self, table: &'t Table, row: &[u8], column: usize) -> Result<Value<'t>>;
 }
 
 /// The frame that an expression reads, and the frames of the queries around it.
@@ -116,7 +160,7 @@ impl<'f> Scope<'f> {
 
     /// The value of a column of the current row.
     #[inline]
-    pub fn column(&self, slot: usize, column: usize, run: &dyn Execution) -> Result<Value<'f>> {
+    pub fn column<R: Outside + ?Sized>(&self, slot: usize, column: usize, run: &R) -> Result<Value<'f>> {
         match self.column_inside(slot, column) {
             Some(value) => Ok(value),
             None => self.frame.slots[slot].shape.absent(self.row(slot), column, run),

@@ -10,6 +10,9 @@
 use std::borrow::Cow;
 use types::{Date, DateTime, Decimal, Time, Value};
 
+/// Digits of MySQL's intermediate results, of which crate `types` keeps 77.
+pub const INTERMEDIATE_DIGITS: u32 = 81;
+
 const NULL: u8 = 0;
 const INT: u8 = 1;
 const UINT: u8 = 2;
@@ -58,7 +61,7 @@ impl<'o> Writer<'o> {
             }
             Value::Decimal(v) => {
                 out.push(DECIMAL);
-                crate::convert::decimal_to_bytes(v, out);
+                decimal_to_bytes(v, out);
             }
             Value::Date(v) => {
                 out.push(DATE);
@@ -126,7 +129,18 @@ pub fn string(tuple: &[u8], count: usize, i: usize) -> Option<std::ops::Range<us
 }
 
 fn decimal(bytes: &[u8]) -> Decimal {
-    crate::convert::decimal_from_bytes(bytes)
+    decimal_from_bytes(bytes)
+}
+
+/// Appends scale and MySQL's binary form, with all the digits that an intermediate result may have.
+fn decimal_to_bytes(d: &Decimal, out: &mut Vec<u8>) {
+    out.push(d.scale());
+    d.write_binary(INTERMEDIATE_DIGITS, d.scale(), out);
+}
+
+fn decimal_from_bytes(bytes: &[u8]) -> Decimal {
+    let (scale, rest) = (bytes[0], &bytes[1..]);
+    Decimal::read_binary(rest, INTERMEDIATE_DIGITS, scale).expect("written by decimal_to_bytes")
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Slots: the names of those that a plan's tables fill, and those that an expression reads.
 
 use super::node::{Plan, QueryPlan, Scan};
-use expr::print::SlotNames;
+use expr::row::SlotNames;
 use expr::{Expr, Node};
 
 /// The names of the slots that a block's tables fill.

@@ -4,11 +4,18 @@ use crate::program::function;
 use crate::{Run, long, subquery};
 use catalog::Table;
 use expr::compare::CmpOp;
+use expr::row::Outside;
 use expr::{Evaluation, Execution, Expr, Scope, StoredCall};
 use std::cell::RefMut;
 use std::sync::Arc;
 use std::time::Duration;
 use types::{CollationId, DataType, Result, Value};
+
+impl Outside for Run<'_> {
+    fn absent<'t>(&self, table: &'t Table, row: &[u8], column: usize) -> Result<Value<'t>> {
+        long::absent(&self.tx.borrow(), table, row, column)
+    }
+}
 
 impl Execution for Run<'_> {
     #[inline]
@@ -18,10 +25,6 @@ impl Execution for Run<'_> {
 
     fn session(&self) -> RefMut<'_, dyn expr::Env + '_> {
         RefMut::map(self.env.borrow_mut(), |env| -> &mut (dyn expr::Env + '_) { &mut **env })
-    }
-
-    fn absent<'t>(&self, table: &'t Table, row: &[u8], column: usize) -> Result<Value<'t>> {
-        long::absent(&self.tx.borrow(), table, row, column)
     }
 
     fn scalar(&self, query: usize, column: usize, at: Scope<'_>) -> Result<Value<'_>> {

@@ -18,7 +18,7 @@ use crate::write::{self, Refused, RowWriter, observe};
 use crate::{Frame, Run, Scope, long, recycle};
 use catalog::{Index, Table, TriggerEvent, error};
 use engine::{Cursor, Direction, Extent, LockMode, Range};
-use expr::print::SlotNames;
+use expr::row::SlotNames;
 use expr::{Execution, Expr, Strictness, convert, store};
 use observe::Counter;
 use plan::node::{self, Assigned};

@@ -2,6 +2,7 @@
 
 use crate::compare::CmpOp;
 use crate::function::Func;
+use crate::row::Outside;
 use crate::{Env, Evaluation, Execution, Expr, Frame, Node, Scope, StoredCall, error};
 use catalog::Table;
 use std::cell::{RefCell, RefMut};
@@ -88,6 +89,12 @@ struct Nowhere {
 
 struct Nobody;
 
+impl Outside for Nowhere {
+    fn absent<'t>(&self, _: &'t Table, _: &[u8], _: usize) -> Result<Value<'t>> {
+        Err(error::unsupported(NOBODY))
+    }
+}
+
 impl Execution for Nowhere {
     fn evaluation(&self) -> &Evaluation<'_> {
         &self.evaluation
@@ -95,10 +102,6 @@ impl Execution for Nowhere {
 
     fn session(&self) -> RefMut<'_, dyn Env + '_> {
         RefMut::map(self.nobody.borrow_mut(), |nobody| nobody as &mut dyn Env)
-    }
-
-    fn absent<'t>(&self, _: &'t Table, _: &[u8], _: usize) -> Result<Value<'t>> {
-        Err(error::unsupported(NOBODY))
     }
 
     fn scalar(&self, _: usize, _: usize, _: Scope<'_>) -> Result<Value<'_>> {
