@@ -1,6 +1,6 @@
 //! Aggregate functions: what is called, and the accumulator that rows are folded into.
 
-use crate::number::ArithOp;
+use crate::operator::ArithOp;
 use crate::{Execution, Expr, Node, Scope, convert, document, functions, number, operand};
 use hashbrown::HashSet;
 use std::borrow::Cow;
@@ -431,7 +431,7 @@ impl Accumulator {
     /// Folds a binary string in. Error 3513.
     #[cold]
     fn add_bytes(&mut self, kind: AggregateKind, v: &Value<'_>, run: &dyn Execution) -> Result<()> {
-        use number::BitOp;
+        use crate::operator::BitOp;
         let op = match kind {
             AggregateKind::BitAnd => BitOp::And,
             AggregateKind::BitOr => BitOp::Or,

@@ -2,9 +2,9 @@
 //! ((1, 2), (3, 4) ...)`, `CASE h WHEN 1 THEN ...`. From the second row on the first condition that is true is looked up and not
 //! searched for. Conditions of another shape are asked one by one, in their turn: what they have to say is said as ever.
 
-use super::compare::CmpOp;
 use super::functions::once;
 use super::list::{Sorted, class, is_plain};
+use super::operator::CmpOp;
 use super::{Expr, Node};
 use crate::{Execution, Scope};
 use std::cell::RefCell;

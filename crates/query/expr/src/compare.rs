@@ -9,55 +9,6 @@ use types::collation::CollationId;
 use types::datatype::IMPLICIT;
 use types::{DataType, Result, SqlError, SqlMode, TypeKind, Value, err};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CmpOp {
-    Eq,
-    NullSafeEq,
-    Ne,
-    Lt,
-    Le,
-    Gt,
-    Ge,
-}
-
-impl CmpOp {
-    #[inline]
-    pub fn holds(self, o: Ordering) -> bool {
-        match self {
-            CmpOp::Eq | CmpOp::NullSafeEq => o == Ordering::Equal,
-            CmpOp::Ne => o != Ordering::Equal,
-            CmpOp::Lt => o == Ordering::Less,
-            CmpOp::Le => o != Ordering::Greater,
-            CmpOp::Gt => o == Ordering::Greater,
-            CmpOp::Ge => o != Ordering::Less,
-        }
-    }
-
-    /// As messages name it.
-    pub fn symbol(self) -> &'static str {
-        match self {
-            CmpOp::Eq => "=",
-            CmpOp::NullSafeEq => "<=>",
-            CmpOp::Ne => "<>",
-            CmpOp::Lt => "<",
-            CmpOp::Le => "<=",
-            CmpOp::Gt => ">",
-            CmpOp::Ge => ">=",
-        }
-    }
-
-    /// `a op b` is `b op.mirrored() a`.
-    pub fn mirrored(self) -> CmpOp {
-        match self {
-            CmpOp::Lt => CmpOp::Gt,
-            CmpOp::Le => CmpOp::Ge,
-            CmpOp::Gt => CmpOp::Lt,
-            CmpOp::Ge => CmpOp::Le,
-            other => other,
-        }
-    }
-}
-
 /// Order of two values, neither of which is NULL.
 #[inline]
 pub fn values(a: &Value<'_>, b: &Value<'_>, collation: CollationId, run: &dyn Execution) -> Result<Ordering> {

@@ -1,6 +1,6 @@
 //! What is asked of the execution that an expression is evaluated in.
 
-use crate::compare::CmpOp;
+use crate::operator::CmpOp;
 use crate::row::Outside;
 use crate::scratch::Scratch;
 use crate::{Env, Expr, Scope, StoredCall, error};

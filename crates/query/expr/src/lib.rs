@@ -7,6 +7,7 @@
 //!   node      the tree: literals, columns, operators, calls         eval      its value for the rows of a scope
 //!   row       those rows: slots side by side, a scope per query     store     a value brought to a column's type
 //!   function  what a function is: name, arguments, evaluator      functions, aggregate, window: those that there are
+//!   operator  the signs between operands
 //!   compare, number, convert, document, clock: what the nodes mean, value by value
 //!   common, operand, adapt, between, list: operands brought to what stands beside them, at planning
 //!   execution what is asked of the statement that evaluates         print     the tree as text
@@ -38,6 +39,7 @@ pub mod moment;
 mod node;
 pub mod number;
 pub mod operand;
+pub mod operator;
 pub mod print;
 pub mod row;
 mod scratch;

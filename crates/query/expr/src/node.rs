@@ -1,8 +1,8 @@
 //! The tree of a resolved expression: its nodes, and what can be asked of them without a row.
 
 use crate::aggregate::AggregateCall;
-use crate::compare::CmpOp;
-use crate::number::{ArithOp, BitOp};
+use crate::operator::CmpOp;
+use crate::operator::{ArithOp, BitOp};
 use crate::window::WindowCall;
 use crate::{compare, function, functions, operand};
 use std::borrow::Cow;

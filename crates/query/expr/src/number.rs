@@ -3,28 +3,10 @@
 use super::{Expr, convert};
 use crate::Execution;
 use crate::error::out_of_range;
+use crate::operator::{ArithOp, BitOp};
 use types::codes::*;
 use types::sql_mode::SqlMode;
 use types::{DECIMALS_NOT_FIXED, DataType, Decimal, Result, SqlError, TypeKind, Value, err};
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ArithOp {
-    Add,
-    Sub,
-    Mul,
-    Div,
-    IntDiv,
-    Mod,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BitOp {
-    And,
-    Or,
-    Xor,
-    ShiftLeft,
-    ShiftRight,
-}
 
 /// The default of `div_precision_increment`: digits that a quotient has beyond its dividend.
 pub const DIV_SCALE: u32 = 4;

@@ -4,7 +4,7 @@ use crate::Scope;
 use crate::array::{self, Search};
 use crate::functions::stored::called;
 use crate::functions::written;
-use crate::number::{ArithOp, BitOp};
+use crate::operator::{ArithOp, BitOp};
 use crate::row::SlotNames;
 use crate::{Expr, Node};
 use types::json::Json;

@@ -11,7 +11,7 @@ use catalog::{Index, Table};
 use engine::Read;
 use expr::Shape;
 use expr::array::{self, Search};
-use expr::compare::CmpOp;
+use expr::operator::CmpOp;
 use expr::{Expr, Node};
 use sql::ast::{IndexHintAction, IndexHintScope};
 use sql::hints::KeyHint;

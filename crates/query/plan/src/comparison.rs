@@ -1,7 +1,8 @@
 //! Comparisons of two operands, or of two rows.
 
 use expr::adapt::Reading;
-use expr::compare::{self, CmpOp};
+use expr::compare;
+use expr::operator::CmpOp;
 use expr::{Expr, Node, adapt, boolean_type, functions, operand, wide};
 use sql::ast::BinaryOp;
 use types::codes::*;

@@ -8,7 +8,8 @@
 use crate::array::in_slot;
 use crate::join_tree::Tree;
 use crate::{Planner, access};
-use expr::compare::{COLLATE, CmpOp};
+use expr::compare::COLLATE;
+use expr::operator::CmpOp;
 use expr::{Expr, Node};
 use std::sync::Arc;
 use types::{DataType, Result, TypeKind, Value};

@@ -3,7 +3,7 @@
 
 use crate::Planner;
 use crate::comparison::compare_members;
-use expr::compare::CmpOp;
+use expr::operator::CmpOp;
 use expr::{Expr, Node, boolean_type, moment, operand};
 use types::codes::*;
 use types::{CollationId, DataType, Decimal, Result, TypeKind, err};

@@ -3,7 +3,8 @@
 use crate::constant::is_known;
 use crate::parameter::Otherwise;
 use crate::{Planner, parameter};
-use expr::compare::{self, CmpOp};
+use expr::compare;
+use expr::operator::CmpOp;
 use expr::{Expr, Node, adapt, between, boolean_type, functions, list as lists, moment, operand};
 use sql::ast::{self, Expr as Ast, ExprId, ExprList};
 use types::codes::*;

@@ -3,7 +3,7 @@
 
 use super::node::QueryPlan;
 use super::slots::slots_of;
-use expr::compare::CmpOp;
+use expr::operator::CmpOp;
 use expr::{Expr, Node, boolean_type};
 use types::CollationId;
 

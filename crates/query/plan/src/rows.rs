@@ -4,8 +4,8 @@ use crate::comparison::{compare_exprs, comparison, pair_collation, pair_collatio
 use crate::expression::not;
 use crate::node::Plan;
 use crate::{Planner, parameter};
-use expr::compare::CmpOp;
 use expr::error::unsupported;
+use expr::operator::CmpOp;
 use expr::{Expr, Node, boolean_type, common, compare};
 use sql::ast::{BinaryOp, Expr as Ast, ExprId, ExprList, QueryId};
 use types::codes::*;

@@ -4,7 +4,7 @@
 use super::Planner;
 use catalog::histogram::{CHARACTERS_MAX, Domain};
 use catalog::{Column, Histogram};
-use expr::compare::CmpOp;
+use expr::operator::CmpOp;
 use expr::{Expr, Node, functions};
 use types::temporal::parse::{datetime_from_number, parse_datetime, parse_time};
 use types::{CollationId, DateTime, Result, SqlMode, Value};

@@ -22,7 +22,7 @@ use super::sorted::OrderKey;
 use super::tables::{hash_pairs, take_within};
 use crate::comparison::compare_exprs;
 use catalog::Table;
-use expr::compare::CmpOp;
+use expr::operator::CmpOp;
 use expr::{Expr, Node};
 use sql::ast::{self, Expr as Ast, UnaryOp};
 use sql::hints::SemijoinStrategy;

@@ -12,7 +12,7 @@ use super::{Planner, all_of, names::Source, names::SourceColumn};
 use crate::comparison::compare_exprs;
 use catalog::Table;
 use expr::Shape;
-use expr::compare::CmpOp;
+use expr::operator::CmpOp;
 use expr::{Expr, Node, compare};
 use sql::ast::{self, ExprId, JoinConstraint, JoinKind, TableId, TableRef};
 use std::sync::Arc;

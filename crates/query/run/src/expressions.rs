@@ -3,7 +3,7 @@
 use crate::program::function;
 use crate::{Run, long, subquery};
 use catalog::Table;
-use expr::compare::CmpOp;
+use expr::operator::CmpOp;
 use expr::row::Outside;
 use expr::{Evaluation, Execution, Expr, Scope, StoredCall};
 use std::cell::RefMut;

@@ -2,8 +2,9 @@
 
 use crate::key_set::KeySet;
 use crate::{Frame, Op, Run, Scope, Step, tuple};
-use expr::compare::{self, CmpOp};
+use expr::compare;
 use expr::key::encode_key;
+use expr::operator::CmpOp;
 use expr::{Execution, Expr, reborrow};
 use hashbrown::HashMap;
 use observe::Counter;

@@ -1,7 +1,7 @@
 //! How many digits of the second a constant text has that is no literal: MySQL looks at its value when it resolves the types.
 
-use crate::compare::CmpOp;
 use crate::function::Func;
+use crate::operator::CmpOp;
 use crate::row::Outside;
 use crate::{Env, Evaluation, Execution, Expr, Frame, Node, Scope, StoredCall, error};
 use catalog::Table;

@@ -3,8 +3,8 @@
 //! A rule gives whether it matched. What a failed rule has taken stays taken, as in MySQL, which so accepts `@5` and `child::.`;
 //! an error flag stops all that follows.
 
-use crate::compare::CmpOp;
-use crate::number::ArithOp;
+use crate::operator::ArithOp;
+use crate::operator::CmpOp;
 use types::codes::*;
 use types::{Charset, DECIMALS_NOT_FIXED, DataType, Result, SqlError, TypeKind, Value, err};
 
