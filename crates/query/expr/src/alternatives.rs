@@ -3,11 +3,11 @@
 //! searched for. Conditions of another shape are asked one by one, in their turn: what they have to say is said as ever.
 
 use super::functions::once;
-use super::list::{Sorted, class, is_plain};
+use super::list::{class, is_plain};
 use super::operator::CmpOp;
+use super::scratch::{Alternatives, KnownConditions as Known, Sorted};
 use super::{Expr, Node};
 use crate::{Execution, Scope};
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 use types::Result;
@@ -51,29 +51,6 @@ impl Conditions for [(Expr, Expr)] {
         &self[at].0
     }
 }
-
-struct Alternatives {
-    /// The condition whose columns stand for those of all that can be looked up.
-    model: usize,
-    /// The constants of each column.
-    members: Vec<Sorted>,
-    /// By the constants' places: the first condition that has them.
-    by_places: HashMap<Box<[u32]>, usize>,
-    /// Conditions that are asked one by one.
-    others: Vec<usize>,
-}
-
-#[derive(Clone)]
-enum Known {
-    AskedOnce,
-    /// They are gone through.
-    Mixed,
-    Alternatives(Rc<Alternatives>),
-}
-
-/// Conditions of one execution, each list under its place in memory. There are few of them.
-#[derive(Default)]
-pub struct Remembered(RefCell<Vec<(usize, Known)>>);
 
 /// `column = constant`
 struct Equality<'e> {
@@ -196,7 +173,7 @@ impl Alternatives {
 #[inline(never)]
 pub fn first_true<C: Conditions + ?Sized>(conditions: &C, run: &dyn Execution, at: Scope<'_>) -> Result<Option<Found>> {
     let key = std::ptr::from_ref(conditions.condition(0)).addr();
-    let all = &run.evaluation().scratch().alternatives.0;
+    let all = &run.evaluation().scratch().alternatives;
     let mut known = all.borrow().iter().find(|(k, _)| *k == key).map(|(_, known)| known.clone());
     if matches!(known, Some(Known::AskedOnce)) {
         let now = Alternatives::known(conditions, run, at)?;

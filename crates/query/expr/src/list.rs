@@ -4,8 +4,9 @@
 //! Long chains of OR and CASE are looked up in the same way: see [`super::alternatives`].
 
 use crate::functions::once;
+use crate::scratch::{Class, KnownList, Sorted};
 use crate::{Execution, Expr, Node, Scope, compare};
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::cmp::Ordering;
 use types::collation::CollationId;
 use types::temporal::parse::parse_datetime;
@@ -28,16 +29,6 @@ pub fn is_plain(e: &Expr) -> bool {
     }
 }
 
-/// What may be sorted together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
-    Exact,
-    Double,
-    Text,
-    Moment,
-    Time,
-}
-
 /// `None`: NULL, and documents, which have no order that a list could be sorted by.
 pub fn class(v: &Value<'_>) -> Option<Class> {
     match v {
@@ -49,25 +40,6 @@ pub fn class(v: &Value<'_>) -> Option<Class> {
         Value::Null | Value::Json(_) => None,
     }
 }
-
-/// The values of a list, but NULL, in their order, each once.
-pub struct Sorted {
-    class: Class,
-    values: Vec<Value<'static>>,
-    has_null: bool,
-}
-
-/// What is known of one list.
-enum Known {
-    AskedOnce,
-    /// Of several classes, or for another one than the operand's: gone through.
-    Mixed,
-    Sorted(Sorted),
-}
-
-/// Lists of one execution, each under the planner's number. There are few of them.
-#[derive(Default)]
-pub struct Lists(RefCell<Vec<(i64, Known)>>);
 
 impl Sorted {
     /// `None`: no order of these values says what each comparison with an operand of the class says.
@@ -161,16 +133,16 @@ pub fn look_up(
     run: &dyn Execution,
     at: Scope<'_>,
 ) -> Result<Option<Option<bool>>> {
-    let mut lists = run.evaluation().scratch().lists.0.borrow_mut();
+    let mut lists = run.evaluation().scratch().lists.borrow_mut();
     let Some((_, known)) = lists.iter_mut().find(|(n, _)| *n == number) else {
-        lists.push((number, Known::AskedOnce));
+        lists.push((number, KnownList::AskedOnce));
         return Ok(None);
     };
     let Some(class) = class(v) else { return Ok(None) };
-    if matches!(known, Known::AskedOnce) {
-        *known = Sorted::new(list.iter(), class, collation, run, at)?.map_or(Known::Mixed, Known::Sorted);
+    if matches!(known, KnownList::AskedOnce) {
+        *known = Sorted::new(list.iter(), class, collation, run, at)?.map_or(KnownList::Mixed, KnownList::Sorted);
     }
-    let Known::Sorted(sorted) = known else { return Ok(None) };
+    let KnownList::Sorted(sorted) = known else { return Ok(None) };
     let Some(found) = sorted.place(v, collation, run)? else { return Ok(None) };
     Ok(Some(if found.is_some() {
         Some(true)

@@ -5,7 +5,7 @@
 
 use crate::Execution;
 use crate::function::{Args, Function, Rule, bytes, f};
-use crate::scratch::Scratch;
+use crate::scratch::{Cached, Flags, Pattern, Scratch};
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -27,29 +27,6 @@ const BACKTRACK_MAX: usize = 1_000_000;
 /// so many bytes of the one times bytes of the other it is given up before it begins. Shorter patterns are searched for in one pass.
 const LONG_PATTERN_BYTES: usize = 4096;
 const SEARCH_WORK_MAX: usize = 1 << 32;
-
-/// A compiled pattern.
-pub struct Pattern {
-    regex: fancy_regex::Regex,
-    /// For subjects that end with a line break: there `$` matches before it, too.
-    before_break: Option<fancy_regex::Regex>,
-}
-
-/// Flags of a match: `c`, `i`, `m`, `n`, `u`.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Flags {
-    ignore_case: bool,
-    multi_line: bool,
-    dot_all: bool,
-    unix_lines: bool,
-}
-
-/// One entry of the cache of an execution.
-pub struct Cached {
-    text: Vec<u8>,
-    flags: Flags,
-    pattern: Rc<Pattern>,
-}
 
 /// Patterns that one execution keeps compiled.
 const CACHED_MAX: usize = 32;
