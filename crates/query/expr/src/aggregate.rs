@@ -1,5 +1,6 @@
 //! Aggregate functions: what is called, and the accumulator that rows are folded into.
 
+use crate::call::{AggregateCall, AggregateKind};
 use crate::operator::ArithOp;
 use crate::{Execution, Expr, Node, Scope, convert, document, functions, number, operand};
 use hashbrown::HashSet;
@@ -9,57 +10,7 @@ use types::codes::*;
 use types::json::Json;
 use types::{CollationId, DataType, Decimal, Result, SqlError, TypeKind, Value, err};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AggregateKind {
-    Count,
-    Sum,
-    Avg,
-    Min,
-    Max,
-    BitAnd,
-    BitOr,
-    BitXor,
-    StdPop,
-    StdSamp,
-    VarPop,
-    VarSamp,
-    GroupConcat,
-    JsonArray,
-    JsonObject,
-    /// The first row's value: columns that the group determines, and those within ANY_VALUE.
-    Any,
-}
-
-#[derive(Clone, Debug)]
-pub struct AggregateCall {
-    pub kind: AggregateKind,
-    pub distinct: bool,
-    pub args: Vec<Expr>,
-    pub order: Vec<(Expr, bool)>,
-    pub separator: Vec<u8>,
-    pub ty: DataType,
-    /// MIN and MAX that no temporary table keeps: a text among them counts as a number without a warning.
-    pub quiet: bool,
-}
-
-impl AggregateKind {
-    /// Does the result take the members away from the accumulator, which can not go on then?
-    pub fn gives_away(self) -> bool {
-        matches!(self, AggregateKind::JsonArray | AggregateKind::JsonObject)
-    }
-}
-
 impl AggregateCall {
-    /// Can a row be taken out again: see [`Accumulator::remove`]?
-    pub fn may_remove(&self) -> bool {
-        let exact = |e: &Expr| e.ty.kind.is_integer() || e.ty.kind == TypeKind::Decimal;
-        match self.kind {
-            AggregateKind::Count => !self.distinct && self.args.len() < 2,
-            AggregateKind::Sum | AggregateKind::Avg => !self.distinct && self.args.iter().all(exact),
-            _ => false,
-        }
-    }
-
     pub fn expr(kind: AggregateKind, distinct: bool, mut args: Vec<Expr>) -> Result<Expr> {
         // What is never NULL is counted without being computed.
         if kind == AggregateKind::Count && !distinct && args.iter().all(is_counted_unseen) {
@@ -149,38 +100,6 @@ impl AggregateCall {
             ty,
             quiet: false,
         }
-    }
-
-    pub fn same_call(&self, other: &AggregateCall) -> bool {
-        self.kind == other.kind
-            && self.distinct == other.distinct
-            && self.separator == other.separator
-            && self.args.len() == other.args.len()
-            && self.args.iter().zip(&other.args).all(|(a, b)| a.same(b))
-            && self.order.len() == other.order.len()
-            && self.order.iter().zip(&other.order).all(|(a, b)| a.1 == b.1 && a.0.same(&b.0))
-    }
-
-    /// Is it COUNT(*), or as good as that?
-    pub fn counts_rows(&self) -> bool {
-        self.kind == AggregateKind::Count && self.args.is_empty()
-    }
-
-    /// Do the two keep the same of the rows, so that one accumulator serves both?
-    pub fn same_state(&self, other: &AggregateCall) -> bool {
-        use AggregateKind::{Avg, Sum};
-        let sums = |call: &AggregateCall| matches!(call.kind, Sum | Avg) && !call.distinct && !call.args.is_empty();
-        sums(self) && sums(other) && self.args[0].same(&other.args[0])
-    }
-
-    pub fn each<'e>(&'e self, f: &mut dyn FnMut(&'e Expr)) {
-        self.args.iter().for_each(&mut *f);
-        self.order.iter().for_each(|(e, _)| f(e));
-    }
-
-    pub fn each_mut(&mut self, f: &mut dyn FnMut(&mut Expr)) {
-        self.args.iter_mut().for_each(&mut *f);
-        self.order.iter_mut().for_each(|(e, _)| f(e));
     }
 }
 

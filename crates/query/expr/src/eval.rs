@@ -1,7 +1,6 @@
 //! Evaluation: the value of an expression for the rows of a scope, borrowed from where it lies.
 
-use crate::operator::ArithOp;
-use crate::operator::CmpOp;
+use crate::operator::{ArithOp, CmpOp};
 use crate::{
     Execution, Expr, Node, Scope, alternatives, boolean, charset, compare, convert, function, integer, list, number,
     print, reborrow,

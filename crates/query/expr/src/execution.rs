@@ -1,9 +1,10 @@
 //! What is asked of the execution that an expression is evaluated in.
 
+use crate::call::StoredCall;
 use crate::operator::CmpOp;
 use crate::row::Outside;
 use crate::scratch::Scratch;
-use crate::{Env, Expr, Scope, StoredCall, error};
+use crate::{Env, Expr, Scope, error};
 use std::cell::{Cell, OnceCell, RefCell, RefMut};
 use std::sync::Arc;
 use std::time::Duration;

@@ -53,6 +53,6 @@ pub use env::{Env, LoadedFile, SourcePlace, SourceWait, Stage};
 pub use eval::member_text;
 pub use execution::{Evaluation, Execution, lexer_mode};
 pub use functions::{random_part, random_seed};
-pub use node::{Expr, Node, StoredCall, boolean, boolean_type, constant, reborrow, string};
+pub use node::{Expr, Node, boolean, boolean_type, call, constant, reborrow, string, written};
 pub use row::{Frame, Scope, Shape, Slot};
 pub use store::Strictness;

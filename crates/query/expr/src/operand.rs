@@ -1,7 +1,7 @@
 //! What an operand is where a number is asked for: ENUM, SET, literals of bytes, long texts, what CASE chooses.
 
 use crate::common::to_type;
-use crate::compare::in_charset;
+use crate::compare::{column_of, in_charset};
 use crate::convert::{LENIENT, is_hex_literal, is_long_column, is_string, warn_truncated};
 use crate::function::{Function, Rule, unlisted};
 use crate::{Expr, Node};
@@ -225,4 +225,22 @@ pub fn integer_argument(e: Expr) -> Expr {
 
 pub fn enum_text_or_number(e: Expr, number: bool) -> Expr {
     if number { enum_number(e) } else { e }
+}
+
+impl Expr {
+    /// What a tuple keeps of the expression, and what reads that from column `column` of `slot`. Of an ENUM or SET it keeps the
+    /// number, so that it still is one beside numbers.
+    pub fn kept_at(self, slot: usize, column: usize) -> (Expr, Expr) {
+        let members = self.members().cloned();
+        let is_enum = matches!(self.node, Node::EnumText(..));
+        let ty = self.ty;
+        let kept = if members.is_some() { enum_number(self) } else { self };
+        let read = Expr::column(slot, column, column_of(&kept));
+        let read = match members {
+            Some(members) if is_enum => Expr::new(Node::EnumText(Box::new(read), members), ty),
+            Some(members) => Expr::new(Node::SetText(Box::new(read), members), ty),
+            None => read,
+        };
+        (kept, read)
+    }
 }

@@ -3,10 +3,9 @@
 use crate::Scope;
 use crate::array::{self, Search};
 use crate::functions::stored::called;
-use crate::functions::written;
 use crate::operator::{ArithOp, BitOp};
 use crate::row::SlotNames;
-use crate::{Expr, Node};
+use crate::{Expr, Node, written};
 use types::json::Json;
 use types::{DataType, TypeKind, Value};
 

@@ -16,7 +16,7 @@ pub struct Scratch {
     pub(crate) random: RefCell<Vec<(usize, u32, u32)>>,
     /// Constants in the order of their numbers, once they have been computed: see [`crate::functions::once`].
     pub once: RefCell<Vec<(i64, Value<'static>)>>,
-    /// Operands of CASE at the row at hand: see [`crate::functions::written`].
+    /// Operands of CASE at the row at hand: see [`crate::written`].
     pub(crate) operands: RefCell<Vec<(i64, Value<'static>)>>,
     /// Lists of IN, each under the planner's number. There are few of them: see [`crate::list`].
     pub(crate) lists: RefCell<Vec<(i64, KnownList)>>,

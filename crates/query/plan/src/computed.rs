@@ -3,8 +3,8 @@
 use crate::Planner;
 use crate::node::Plan;
 use crate::sorted::OrderKey;
-use expr::aggregate::AggregateCall;
-use expr::functions::written;
+use expr::call::AggregateCall;
+use expr::written;
 use expr::{Expr, Node, Shape, common};
 
 /// Has the expression a part that is the other one?

@@ -17,7 +17,7 @@ use crate::node::{Group, Plan, QueryPlan};
 use crate::semijoin::{Candidate, SLOTS_MAX, lift, only_conditions_count};
 use crate::sorted::{OrderKey, sorted};
 use crate::tables::TABLES_MAX;
-use expr::aggregate::AggregateKind;
+use expr::call::AggregateKind;
 use expr::{Expr, Node, Shape, common, compare, operand};
 use sql::ast::{QueryBody, QueryId};
 use sql::hints::TableHint;

@@ -601,7 +601,7 @@ impl<'q> Explainer<'q> {
 
     fn group_lines(&mut self, g: &Group, depth: usize, line: impl Fn(String, usize) -> Line, out: &mut Vec<Line>) {
         if g.implicit || g.in_order {
-            let call = |a: &expr::aggregate::AggregateCall| {
+            let call = |a: &expr::call::AggregateCall| {
                 let args: Vec<String> = a.args.iter().map(|e| self.text(e)).collect();
                 let args = if args.is_empty() { "0".to_string() } else { args.join(",") };
                 format!("{}({args})", format!("{:?}", a.kind).to_lowercase())

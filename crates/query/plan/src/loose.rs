@@ -7,7 +7,7 @@ use super::join_tree::Tree;
 use super::node::{IndexRange, Loose};
 use super::sorted::OrderKey;
 use catalog::Index;
-use expr::aggregate::AggregateKind;
+use expr::call::AggregateKind;
 use expr::{Expr, Node};
 use types::key;
 

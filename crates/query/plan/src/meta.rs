@@ -2,7 +2,7 @@
 
 use super::Planner;
 use crate::{ColumnMeta, Extreme, KEPT, Provenance, Told};
-use expr::aggregate::AggregateKind;
+use expr::call::AggregateKind;
 use expr::{Expr, Node, functions};
 use types::TypeKind;
 

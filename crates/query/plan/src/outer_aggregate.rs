@@ -7,7 +7,7 @@
 
 use super::Planner;
 use expr::Shape;
-use expr::aggregate::AggregateCall;
+use expr::call::AggregateCall;
 use expr::{Expr, Node};
 
 /// Aggregates that subqueries of a block read, columns of its groups' rows behind the keys.

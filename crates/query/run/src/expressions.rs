@@ -3,9 +3,10 @@
 use crate::program::function;
 use crate::{Run, long, subquery};
 use catalog::Table;
+use expr::call::StoredCall;
 use expr::operator::CmpOp;
 use expr::row::Outside;
-use expr::{Evaluation, Execution, Expr, Scope, StoredCall};
+use expr::{Evaluation, Execution, Expr, Scope};
 use std::cell::RefMut;
 use std::sync::Arc;
 use std::time::Duration;

@@ -4,7 +4,8 @@
 use crate::saved_slots::{restore_slots, save_slots};
 use crate::spill::{Merge, Room, Runs};
 use crate::{Frame, Op, Run, Scope, tuple};
-use expr::aggregate::{Accumulator, AggregateCall};
+use expr::aggregate::Accumulator;
+use expr::call::AggregateCall;
 use expr::key::encode_key;
 use expr::{Execution, convert};
 use plan::node::{Edge, Step, StepFrame, Window};

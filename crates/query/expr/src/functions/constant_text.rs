@@ -1,9 +1,10 @@
 //! How many digits of the second a constant text has that is no literal: MySQL looks at its value when it resolves the types.
 
+use crate::call::StoredCall;
 use crate::function::Func;
 use crate::operator::CmpOp;
 use crate::row::Outside;
-use crate::{Env, Evaluation, Execution, Expr, Frame, Node, Scope, StoredCall, error};
+use crate::{Env, Evaluation, Execution, Expr, Frame, Node, Scope, error};
 use catalog::Table;
 use std::cell::{RefCell, RefMut};
 use std::sync::Arc;

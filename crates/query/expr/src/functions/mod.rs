@@ -18,7 +18,6 @@ pub(crate) mod result;
 pub mod stored;
 pub mod string;
 pub mod temporal;
-pub mod written;
 pub mod xml;
 
 use super::{Expr, Node, compare, convert};

@@ -1,13 +1,14 @@
 //! Calls of stored functions.
 
+use crate::call::{STORED_CALL, StoredCall};
 use crate::function::{Args, Function, MANY, Rule, unlisted, volatile};
-use crate::{Expr, Node, StoredCall};
+use crate::{Expr, Node};
 use std::sync::Arc;
 use types::{Result, Value};
 
 /// A call: the routine, then its arguments. Each may have another value, unless the routine is DETERMINISTIC.
-pub static CALL: Function = volatile(unlisted("stored function", 1, MANY, Rule::Last, evaluate));
-pub static CALL_DETERMINISTIC: Function = unlisted("stored function", 1, MANY, Rule::Last, evaluate);
+pub static CALL: Function = volatile(unlisted(STORED_CALL, 1, MANY, Rule::Last, evaluate));
+pub static CALL_DETERMINISTIC: Function = unlisted(STORED_CALL, 1, MANY, Rule::Last, evaluate);
 
 /// Routine and arguments of a call.
 pub fn called(e: &Expr) -> Option<(&Arc<StoredCall>, &[Expr])> {

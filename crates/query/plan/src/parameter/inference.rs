@@ -12,7 +12,7 @@ use crate::expression::{case, negate};
 use crate::parameter::{self, Otherwise, Parameter, Takes};
 use expr::functions::json;
 use expr::functions::parameters::arguments_of;
-use expr::functions::written;
+use expr::written;
 use expr::{Expr, Node};
 use sql::ast::{BinaryOp, Builtin, Expr as Ast, ExprId, ExprList, IntervalUnit, UnaryOp};
 use types::{DataType, Result, TypeKind};

@@ -9,7 +9,7 @@ use crate::{ColumnMeta, Planner};
 use engine::{LockMode, Read, Wait};
 use expr::Expr;
 use expr::functions::stored::named;
-use expr::functions::written;
+use expr::written;
 use sql::ast::{self, Expr as Ast, ExprId, Select, SelectItem};
 use types::codes::*;
 use types::{Result, SqlError, err};

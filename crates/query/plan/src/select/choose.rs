@@ -9,7 +9,7 @@ use crate::query::limited;
 use crate::sorted::{OrderKey, OrderlessLimit, sorted};
 use crate::tables::filtered;
 use crate::{Planner, group};
-use expr::aggregate::AggregateKind;
+use expr::call::AggregateKind;
 use expr::{Expr, Node, boolean_type, common};
 use types::Result;
 

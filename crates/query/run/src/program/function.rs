@@ -9,7 +9,7 @@ use crate::context::{Conditions, Env, Outcome, RowSink};
 use crate::prepared::{Prepared, Uses};
 use catalog::RoutineKind;
 use engine::{Savepoint, Transaction};
-use expr::StoredCall;
+use expr::call::StoredCall;
 use plan::TableUse;
 use sql::ast::{ObjectName, Parsed, Statement};
 use std::sync::Arc;

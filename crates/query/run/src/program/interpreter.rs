@@ -6,7 +6,7 @@ use super::values::{Row, assign, read};
 use super::{Compiled, Condition, Form, Host, LocalType, Own};
 use crate::context::variable_type;
 use catalog::Column;
-use expr::StoredCall;
+use expr::call::StoredCall;
 use sql::ast::{
     Diagnosed, DiagnosticTarget, EventSchedule, ExplainTarget, Expr, ExprId, GetDiagnostics, Into, IntoVar, LocalId,
     Op, ParameterMode, Parsed, PartId, Place, PurgeLogs, SetItem, Signal, Statement, StatementItem,

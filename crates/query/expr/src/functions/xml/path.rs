@@ -3,8 +3,7 @@
 //! A rule gives whether it matched. What a failed rule has taken stays taken, as in MySQL, which so accepts `@5` and `child::.`;
 //! an error flag stops all that follows.
 
-use crate::operator::ArithOp;
-use crate::operator::CmpOp;
+use crate::operator::{ArithOp, CmpOp};
 use types::codes::*;
 use types::{Charset, DECIMALS_NOT_FIXED, DataType, Result, SqlError, TypeKind, Value, err};
 

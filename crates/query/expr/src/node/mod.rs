@@ -1,10 +1,11 @@
 //! The tree of a resolved expression: its nodes, and what can be asked of them without a row.
 
-use crate::aggregate::AggregateCall;
-use crate::operator::CmpOp;
-use crate::operator::{ArithOp, BitOp};
-use crate::window::WindowCall;
-use crate::{compare, function, functions, operand};
+pub mod call;
+pub mod written;
+
+use crate::function::Func;
+use crate::operator::{ArithOp, BitOp, CmpOp};
+use call::{AggregateCall, STORED_CALL, StoredCall, WindowCall};
 use std::borrow::Cow;
 use std::sync::Arc;
 use types::{CollationId, DataType, TypeKind, Value};
@@ -54,7 +55,7 @@ pub enum Node {
         operand: Box<Expr>,
         list: Vec<Expr>,
         collation: CollationId,
-        /// The number of a list that is looked up in a sorted copy: see [`list`]. 0: of no such list.
+        /// The number of a list that is looked up in a sorted copy: see [`crate::list`]. 0: of no such list.
         kept: i64,
     },
     IsNull {
@@ -85,7 +86,7 @@ pub enum Node {
     Cast(Box<Expr>),
     /// The text in the character set of the type, which has to have all of its characters. Errors 3854, 3988.
     InCharset(Box<Expr>),
-    Call(function::Func, Vec<Expr>),
+    Call(Func, Vec<Expr>),
     /// A call of an aggregate function, before grouping is planned; a column of the group's row after.
     Aggregate(Box<AggregateCall>),
     /// A call with OVER, before windows are planned; a column of the window's result after.
@@ -120,17 +121,6 @@ pub enum Node {
     Now(u8),
     /// The stored function that a call is of: its first argument.
     Routine(Arc<StoredCall>),
-}
-
-/// What is called, and what its value is stored as: a column with the name of the result that it is.
-#[derive(Clone, Debug)]
-pub struct StoredCall {
-    pub routine: Arc<catalog::Routine>,
-    pub returns: catalog::Column,
-    /// The definer of the view that the call is part of, `user@host`: it calls.
-    pub caller: Option<String>,
-    /// The view that the statement names, by schema and name: what is missing inside of the call makes that invalid.
-    pub view: Option<(String, String)>,
 }
 
 /// A value that borrows what `v` owns.
@@ -191,22 +181,6 @@ impl Expr {
 
     pub fn column(slot: usize, column: usize, ty: DataType) -> Expr {
         Expr::new(Node::Column { depth: 0, slot: slot as u16, column: column as u16 }, ty)
-    }
-
-    /// What a tuple keeps of the expression, and what reads that from column `column` of `slot`. Of an ENUM or SET it keeps the
-    /// number, so that it still is one beside numbers.
-    pub fn kept_at(self, slot: usize, column: usize) -> (Expr, Expr) {
-        let members = self.members().cloned();
-        let is_enum = matches!(self.node, Node::EnumText(..));
-        let ty = self.ty;
-        let kept = if members.is_some() { operand::enum_number(self) } else { self };
-        let read = Expr::column(slot, column, compare::column_of(&kept));
-        let read = match members {
-            Some(members) if is_enum => Expr::new(Node::EnumText(Box::new(read), members), ty),
-            Some(members) => Expr::new(Node::SetText(Box::new(read), members), ty),
-            None => read,
-        };
-        (kept, read)
     }
 
     /// Is it the other expression, or an ENUM or SET of that number?
@@ -322,6 +296,10 @@ impl Expr {
         self.any(&mut |e| matches!(e.node, Node::Aggregate(_)))
     }
 
+    pub fn has_window(&self) -> bool {
+        self.any(&mut |e| matches!(e.node, Node::Window(_)))
+    }
+
     /// The same during the whole execution: reads no column of this query, no subquery, and has no side effect.
     pub fn is_constant(&self) -> bool {
         !self.any(&mut |e| match &e.node {
@@ -335,10 +313,10 @@ impl Expr {
 
     /// Are the two the same expression (for GROUP BY and index matching)?
     pub fn same(&self, other: &Expr) -> bool {
-        match (functions::written::of(self), functions::written::of(other)) {
+        match (written::of(self), written::of(other)) {
             (Some((a, _)), Some((b, _))) if a == b => return true,
             (None, None) => {}
-            _ => return functions::written::inner(self).same(functions::written::inner(other)),
+            _ => return written::inner(self).same(written::inner(other)),
         }
         if std::mem::discriminant(&self.node) != std::mem::discriminant(&other.node) {
             return false;
@@ -361,9 +339,7 @@ impl Expr {
             }
             (Node::Like { negated: a, escape: x, .. }, Node::Like { negated: b, escape: y, .. }) => (a, x) == (b, y),
             (Node::Cast(_), Node::Cast(_)) | (Node::InCharset(_), Node::InCharset(_)) => self.ty == other.ty,
-            (Node::Call(f, _), Node::Call(g, _)) => {
-                f.name == g.name && (!f.volatile || f.name == functions::stored::CALL.name)
-            }
+            (Node::Call(f, _), Node::Call(g, _)) => f.name == g.name && (!f.volatile || f.name == STORED_CALL),
             (Node::Aggregate(a), Node::Aggregate(b)) => a.same_call(b),
             (Node::Window(a), Node::Window(b)) if a.written == b.written => return true,
             (Node::Window(a), Node::Window(b)) => a.same_form(b),
