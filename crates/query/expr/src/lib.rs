@@ -18,6 +18,7 @@
 pub mod adapt;
 pub mod aggregate;
 pub mod alternatives;
+mod args;
 pub mod array;
 pub mod between;
 pub mod charset;
