@@ -3,15 +3,23 @@
 //! The static type ([`Expr::ty`]) tells clients and sort keys what to expect; evaluation itself goes by the kind of the
 //! values at hand, as MySQL's does for parameters and user variables, with the collation fixed at planning.
 //!
+//! From the bottom up, so that no file imports what stands further down in this list:
+//!
 //! ```text
-//!   node      the tree: literals, columns, operators, calls         eval      its value for the rows of a scope
-//!   row       those rows: slots side by side, a scope per query     store     a value brought to a column's type
-//!   function  what a function is: name, arguments, evaluator      functions, aggregate, window: those that there are
-//!   operator  the signs between operands
-//!   compare, number, convert, document, clock: what the nodes mean, value by value
-//!   common, operand, adapt, between, list: operands brought to what stands beside them, at planning
-//!   execution what is asked of the statement that evaluates         print     the tree as text
+//!   operator  the signs between operands                     tuple, key   values of intermediate results as bytes
+//!   row       the rows that are read, a scope per query      scratch      what functions remember
+//!   node      the tree: literals, columns, operators, calls   \
+//!   function  what a function is, and the rule of its type     } these three know one another
+//!   execution what is asked of the statement that evaluates   /
+//!   charset, clock, document, convert, compare, number: what the nodes mean, value by value
+//!   integer, moment, store, array, args: values where others are asked for, arguments of functions among them
+//!   common, operand, adapt: operands brought to what stands beside them, at planning
+//!   functions, wide: the functions that there are, and how they are found
+//!   list, alternatives: many conditions looked up at once    print        the tree as text
+//!   aggregate, window, between: what is planned of these     eval         the value of a tree for the rows of a scope
 //! ```
+//! The one way back up is a method: who evaluates its operands calls [`Expr::eval`], which stands on top.
+//!
 //! Knows how a row is laid out and what a session may be asked, but neither transactions nor plans nor operators: what it needs of
 //! an execution is the trait [`Execution`].
 

@@ -1,6 +1,5 @@
 //! The types of functions whose results are as long as their arguments let them be, as MySQL counts: what a column made of one has.
 
-use super::long_text;
 use crate::{Expr, Node, compare};
 use types::collation::CollationId;
 use types::{DataType, Result, TypeKind, Value};
@@ -13,6 +12,33 @@ const BITS: u32 = 64;
 const FORMAT_ROOM: u32 = 30 + 2;
 /// What DATE_FORMAT makes of a character of a format that is not known yet.
 const FORMATTED_MAX: u32 = 10;
+
+/// Characters of what REPEAT gives where nobody knows how often.
+pub(super) const REPEATED_TEXT: u32 = 1 << 26;
+
+/// A string type of an expression: VARCHAR, or the TEXT that holds so many characters.
+pub fn long_text(characters: u32, collation: CollationId) -> DataType {
+    let binary = collation.is_binary();
+    let kind = match (characters as u64 * collation.charset().mbmaxlen() as u64, binary) {
+        (0..0x1_0000, false) => TypeKind::VarChar,
+        (0..0x1_0000, true) => TypeKind::VarBinary,
+        (0..0x100_0000, false) => TypeKind::MediumText,
+        (0..0x100_0000, true) => TypeKind::MediumBlob,
+        (_, false) => TypeKind::LongText,
+        (_, true) => TypeKind::LongBlob,
+    };
+    DataType::string(kind, characters, collation)
+}
+
+/// What a function whose first argument decides gives its result: see [`compare::FIRST_DECIDES`].
+pub(super) fn first_collation(first: &Expr) -> CollationId {
+    match first.ty.kind {
+        TypeKind::Null if !matches!(first.node, Node::Param(_)) => CollationId::BINARY,
+        TypeKind::Bit => CollationId::BINARY,
+        k if k.is_text() || k.is_bytes() => first.ty.collation,
+        _ => CollationId::UTF8MB4_0900_AI_CI,
+    }
+}
 
 /// Characters of a value as a string.
 pub(super) fn characters(t: &DataType) -> u32 {
@@ -87,7 +113,7 @@ pub(super) fn string_type(name: &'static str, args: &[Expr]) -> Result<DataType>
         "space" => match &args[0].node {
             Node::Const(Value::Int(n)) => shown(u32::try_from(*n).unwrap_or(0)),
             Node::Const(Value::Null) => shown(0),
-            _ => shown(super::result::REPEATED_TEXT),
+            _ => shown(REPEATED_TEXT),
         },
         "export_set" => {
             let separator = if args.len() > 3 { length(3) } else { 1 };
@@ -96,7 +122,7 @@ pub(super) fn string_type(name: &'static str, args: &[Expr]) -> Result<DataType>
         }
         "replace" => {
             // Each character may be one that is replaced.
-            let collation = super::result::first_collation(&args[0]);
+            let collation = first_collation(&args[0]);
             let most = if collation.is_binary() { bytes(&args[2].ty) } else { length(2) };
             let ty = long_text(length(0).saturating_mul(most.saturating_sub(1).max(1)), collation);
             Ok(ty)

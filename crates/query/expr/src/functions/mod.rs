@@ -2,6 +2,7 @@
 
 mod constant_text;
 pub mod crypto;
+mod digits;
 mod gtid;
 pub mod info;
 pub mod json;
@@ -25,10 +26,10 @@ use crate::compare::COLLATE;
 use crate::function::{Args, Func, Function, MANY, Rule, bytes, f, unlisted};
 use crate::{charset, operand};
 pub use constant_text::value_of as text_of_literals;
+use digits::moment_digits;
+pub use lengths::long_text;
 pub use math::{random_part, random_seed};
-pub use result::long_text;
 use result::result_type;
-use result::{moment_digits, second_digits};
 use std::borrow::Cow;
 use types::codes::*;
 use types::{CollationId, DataType, Result, SqlError, TypeKind, Value, err};

@@ -1,11 +1,26 @@
 //! STR_TO_DATE: a text read by a format, and what kind of value a format gives.
 
 use super::Value;
-use super::temporal::{DAYS, MONTHS};
 use crate::function::Args;
 use types::codes::*;
 use types::temporal::parse::full_year;
 use types::{Date, DateTime, Result, SqlMode, Time, TypeKind, err};
+
+pub(super) const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+pub(super) const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
 
 /// What a format has: a date, a time of day, digits of the second.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,5 +1,7 @@
 //! Types of functions' results.
 
+use super::digits::second_digits;
+use super::lengths::{REPEATED_TEXT, first_collation, long_text};
 use super::{ANY_VALUE, constant_text, lengths, math, parse_date, regexp, xml};
 use crate::function::{Func, Rule};
 use crate::{Expr, Node, common, compare, convert, number};
@@ -278,57 +280,8 @@ fn fraction(args: &[Expr], at: usize) -> u8 {
     }
 }
 
-/// A string type of an expression: VARCHAR, or the TEXT that holds so many characters.
-pub fn long_text(characters: u32, collation: CollationId) -> DataType {
-    let binary = collation.is_binary();
-    let kind = match (characters as u64 * collation.charset().mbmaxlen() as u64, binary) {
-        (0..0x1_0000, false) => TypeKind::VarChar,
-        (0..0x1_0000, true) => TypeKind::VarBinary,
-        (0..0x100_0000, false) => TypeKind::MediumText,
-        (0..0x100_0000, true) => TypeKind::MediumBlob,
-        (_, false) => TypeKind::LongText,
-        (_, true) => TypeKind::LongBlob,
-    };
-    DataType::string(kind, characters, collation)
-}
-
-/// Digits of the second that an expression has beside a moment.
-pub(super) fn moment_digits(e: &Expr) -> u8 {
-    match &e.node {
-        Node::Const(Value::Bytes(text)) => {
-            types::temporal::parse::parse_datetime(text, convert::LENIENT).map_or(6, |p| p.fsp)
-        }
-        _ if e.ty.kind.is_text() => match constant_text::value_of(e) {
-            Some(text) => types::temporal::parse::parse_datetime(&text, convert::LENIENT).map_or(6, |p| p.fsp),
-            None => 6,
-        },
-        _ => second_digits(e),
-    }
-}
-
-/// Digits of the second that an expression has as a TIME or DATETIME.
-pub(super) fn second_digits(e: &Expr) -> u8 {
-    match (e.ty.kind, &e.node) {
-        (TypeKind::Decimal | TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp, _) => e.ty.decimals.min(6),
-        // Of a parameter nothing is known yet: it may be a time with microseconds.
-        (TypeKind::Double | TypeKind::Float, _) | (TypeKind::Null, Node::Param(_)) => 6,
-        // As a time, also where a moment is wanted.
-        (_, Node::Const(Value::Bytes(text))) => {
-            types::temporal::parse::parse_time(text, types::SqlMode::NONE).map_or(6, |p| p.fsp)
-        }
-        (k, _) if k.is_text() || k.is_bytes() => match constant_text::value_of(e) {
-            Some(text) => types::temporal::parse::parse_time(&text, types::SqlMode::NONE).map_or(6, |p| p.fsp),
-            None => 6,
-        },
-        _ => 0,
-    }
-}
-
 /// Characters of a text that is as long as any may be.
 const LONG_TEXT: u32 = 1 << 24;
-/// The same of REPEAT.
-pub(super) const REPEATED_TEXT: u32 = 1 << 26;
-
 /// Functions that are NULL where an argument is, and nowhere else.
 const NULL_OF_NULL: [&str; 63] = [
     "abs",
@@ -399,13 +352,3 @@ const NULL_OF_NULL: [&str; 63] = [
 /// Functions whose numbers are counts and positions, and no texts.
 const TAKES_COUNTS: [&str; 10] =
     ["left", "right", "repeat", "lpad", "rpad", "substring", "substr", "mid", "substring_index", "insert"];
-
-/// What a function whose first argument decides gives its result: see [`compare::FIRST_DECIDES`].
-pub(super) fn first_collation(first: &Expr) -> CollationId {
-    match first.ty.kind {
-        TypeKind::Null if !matches!(first.node, Node::Param(_)) => CollationId::BINARY,
-        TypeKind::Bit => CollationId::BINARY,
-        k if k.is_text() || k.is_bytes() => first.ty.collation,
-        _ => CollationId::UTF8MB4_0900_AI_CI,
-    }
-}

@@ -1,5 +1,6 @@
 //! Date and time functions.
 
+use super::parse_date::{DAYS, MONTHS};
 use crate::function::{Args, Function, Rule, bytes, f, unlisted, volatile};
 use crate::time_zone::TimeZone;
 use crate::{Execution, Expr, convert};
@@ -111,22 +112,6 @@ static ADD_INTERVAL: Function = unlisted("date_add", 4, 4, Rule::First, eval_add
 static EXTRACT: Function = unlisted("extract", 2, 2, Rule::Int(21), eval_extract);
 static DIFFERENCE: Function = unlisted("timestampdiff", 3, 3, Rule::Int(21), eval_difference);
 
-pub(super) const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
-pub(super) const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-
 const UNITS: [Unit; 20] = [
     Unit::Microsecond,
     Unit::Second,
@@ -178,7 +163,7 @@ pub fn add_interval(date: Expr, amount: Expr, unit: ast::IntervalUnit, subtract:
     let parts = match of {
         // Of a text MySQL does not know them, be it a literal.
         Unit::Second if is_text => 6,
-        Unit::Second => super::second_digits(&amount),
+        Unit::Second => super::digits::second_digits(&amount),
         _ => 0,
     };
     let decimals = if micros { 6 } else { date.ty.decimals.min(6).max(parts) };
