@@ -1,8 +1,9 @@
 //! Directories: changes of names that survive a crash.
 
 use crate::error::{ErrorKind, Result};
-use crate::file::{File, OpenOptions};
+use crate::file::File;
 use crate::kernel;
+use crate::options::OpenOptions;
 use crate::overlay::{Overlay, overlay_of};
 #[cfg(any(test, feature = "faults"))]
 use crate::{error::Op, faults};

@@ -4,54 +4,11 @@ use crate::error::{Error, ErrorKind, Op, Result};
 #[cfg(any(test, feature = "faults"))]
 use crate::faults;
 use crate::kernel;
+use crate::options::{Advice, OpenOptions};
 use crate::overlay::{OverlayFile, overlay_of};
 use std::io::IoSlice;
 use std::os::fd::OwnedFd;
 use std::path::Path;
-
-/// How to open a file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct OpenOptions {
-    /// For writing as well as reading.
-    pub write: bool,
-    /// Make it when it is missing. Its name is durable after [`crate::Directory::sync`].
-    pub create: bool,
-    /// Make it, and fail with `AlreadyExists` when it is there.
-    pub create_new: bool,
-    /// Cut to length 0.
-    pub truncate: bool,
-    /// Past the kernel's page cache, buffers and positions aligned to [`crate::ALIGNMENT`]. Where the file system cannot,
-    /// the file opens without, and [`File::is_direct`] says so.
-    pub direct: bool,
-    /// When it is made, it is the owner's alone: for keys.
-    pub private: bool,
-}
-
-impl OpenOptions {
-    /// An existing file, for reading.
-    pub const READ: OpenOptions =
-        OpenOptions { write: false, create: false, create_new: false, truncate: false, direct: false, private: false };
-    /// An existing file, for reading and writing.
-    pub const WRITE: OpenOptions = OpenOptions { write: true, ..OpenOptions::READ };
-    /// Reading and writing; made when missing.
-    pub const CREATE: OpenOptions = OpenOptions { create: true, ..OpenOptions::WRITE };
-    /// Reading and writing; must not be there yet.
-    pub const CREATE_NEW: OpenOptions = OpenOptions { create_new: true, ..OpenOptions::WRITE };
-
-    /// The same, past the page cache if `direct`.
-    pub const fn direct(self, direct: bool) -> OpenOptions {
-        OpenOptions { direct, ..self }
-    }
-}
-
-/// What the kernel should expect of a range of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Advice {
-    Random,
-    Sequential,
-    WillNeed,
-    DontNeed,
-}
 
 /// An open file. Usable from many threads at once; reads and writes of disjoint ranges do not disturb each other.
 #[derive(Debug)]

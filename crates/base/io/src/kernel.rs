@@ -1,7 +1,7 @@
 //! The system calls: whole transfers, retried when interrupted or short.
 
 use crate::error::{Error, ErrorKind, Op, Result};
-use crate::file::{Advice, OpenOptions};
+use crate::options::{Advice, OpenOptions};
 use rustix::fs::{self, FallocateFlags, FlockOperation, Mode, OFlags, StatxFlags};
 use rustix::io::{Errno, ReadWriteFlags, retry_on_intr};
 use rustix::process::{Resource, Rlimit, nice, setrlimit};

@@ -27,6 +27,7 @@ pub mod faults;
 mod file;
 mod kernel;
 pub mod machine;
+mod options;
 mod overlay;
 mod region;
 
@@ -34,7 +35,8 @@ pub use buf::{ALIGNMENT, AlignedBuf};
 pub use destination::{Destination, Folder};
 pub use directory::Directory;
 pub use error::{Error, ErrorKind, Op, Result};
-pub use file::{Advice, File, OpenOptions};
+pub use file::File;
 pub use kernel::{StandingBack, forbid_core_dumps, restrict_new_files, stand_back};
+pub use options::{Advice, OpenOptions};
 pub use overlay::Overlay;
 pub use region::{Region, leave_out_of_core_dumps, reserve};

@@ -11,8 +11,9 @@
 //! a word for each block that was written. Locks are the files' own: a process that holds one keeps the overlay out.
 
 use crate::error::{Error, ErrorKind, Op, Result};
-use crate::file::{File, OpenOptions};
+use crate::file::File;
 use crate::kernel;
+use crate::options::OpenOptions;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::IoSlice;
 use std::os::fd::OwnedFd;

@@ -17,7 +17,7 @@
 use super::content::{BLOCK, Change, Content, whole_blocks};
 use super::{Action, Random, Rule, Script, Verdict, injected};
 use crate::error::{Error, ErrorKind, Op, Result};
-use crate::file::OpenOptions;
+use crate::options::OpenOptions;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
