@@ -1,8 +1,9 @@
 //! Circles of imports between files of one crate: a circle is read as one file, so it should be no larger than one.
 //!
 //! A file imports another where a path in it, `use` or not, begins with `crate`, `super` or `self` and leads into that file, by way of
-//! names that others pass on too (`pub use` in `lib.rs`). A module's own children, and the module that a file is part of, are left
-//! aside: these are one thing in several files. Names that `use x::*` passes on are not followed.
+//! names that others pass on too (`pub use` in `lib.rs`), or where it begins with a name that `use` has brought. A module's own
+//! children, and the module that a file is part of, are left aside: these are one thing in several files. Not seen are names that
+//! `use x::*` passes on, and calls of methods that stand in another file than their type.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,8 +34,8 @@ pub fn largest(files: &[(&str, &[Line])]) -> Vec<String> {
     let passed: Passed<'_> = codes.iter().map(|(own, code)| (*own, names_in(code))).collect();
     let mut imports: BTreeMap<&Module, BTreeSet<&Module>> = BTreeMap::new();
     for (own, code) in &codes {
-        for written in paths_in(code) {
-            if let Some(other) = leads_to(&written.path, own, &modules, &passed)
+        for path in paths_in(code, &passed[own]) {
+            if let Some(other) = leads_to(&path, own, &modules, &passed)
                 && !other.starts_with(own)
                 && !own.starts_with(other)
             {
@@ -59,15 +60,28 @@ fn module_of(path: &str) -> Module {
     names
 }
 
-/// Paths in the code that begin in this crate; a list in braces is each of its paths.
-fn paths_in(code: &str) -> Vec<Written> {
+/// Paths in the code that may lead into this crate: a list in braces is each of its paths, and a name from elsewhere is where it is.
+fn paths_in(code: &str, imported: &BTreeMap<String, Vec<String>>) -> Vec<Vec<String>> {
     let mut paths = Vec::new();
-    for start in ["crate::", "super::", "self::"] {
-        for at in words(code, start) {
-            expand(&code[at..], &mut Vec::new(), &mut paths);
+    for (at, head) in heads(code) {
+        let mut written = Vec::new();
+        if matches!(head, "crate" | "super" | "self") {
+            expand(&code[at..], &mut Vec::new(), &mut written);
+            paths.extend(written.into_iter().map(|written| written.path));
+        } else if let Some(origin) = imported.get(head) {
+            expand(&code[at..], &mut Vec::new(), &mut written);
+            paths.extend(written.iter().map(|written| [origin, &written.path[1..]].concat()));
         }
     }
     paths
+}
+
+/// Where paths of several names begin, with the first of these.
+fn heads(code: &str) -> impl Iterator<Item = (usize, &str)> {
+    code.match_indices("::").filter_map(|(end, _)| {
+        let before = code[..end].trim_end_matches(|c: char| c.is_alphanumeric() || c == '_');
+        (before.len() < end && !before.ends_with(':')).then(|| (before.len(), &code[before.len()..end]))
+    })
 }
 
 /// The names that `use` brings into a file, with their paths.
@@ -241,6 +255,18 @@ mod tests {
             ("d.rs", "use crate::fmt::Debug;"),
         ];
         assert_eq!(circle(&files), ["a.rs", "b.rs", "c.rs"]);
+    }
+
+    #[test]
+    fn circles_are_found_behind_names_that_a_file_has_imported() {
+        let files = [
+            ("lib.rs", "mod a; mod b;"),
+            ("a.rs", "use crate::b as other; fn f() -> other::X { other::std::g() }"),
+            ("b/mod.rs", "mod c; mod d; pub use c::X;"),
+            ("b/c.rs", "use crate::a;"),
+            ("b/d.rs", "use crate::a;"),
+        ];
+        assert_eq!(circle(&files), ["a.rs", "b/c.rs"]);
     }
 
     #[test]
