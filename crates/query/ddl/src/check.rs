@@ -243,6 +243,7 @@ pub struct DataReport {
 }
 
 impl DataReport {
+    /// Nothing is wrong with the table and its trees.
     pub fn is_clean(&self) -> bool {
         self.problems.is_empty() && self.engine.is_clean()
     }

@@ -11,6 +11,7 @@ use types::json::Json;
 use types::{CollationId, DataType, Decimal, Result, SqlError, TypeKind, Value, err};
 
 impl AggregateCall {
+    /// A call of an aggregate function as an expression of its type. Errors 1064, 1241, 1267, 3514.
     pub fn expr(kind: AggregateKind, distinct: bool, mut args: Vec<Expr>) -> Result<Expr> {
         // What is never NULL is counted without being computed.
         if kind == AggregateKind::Count && !distinct && args.iter().all(is_counted_unseen) {
@@ -88,6 +89,7 @@ impl AggregateCall {
         Ok(Expr::new(Node::Aggregate(Box::new(call)), ty))
     }
 
+    /// The call that gives the first row's value of `e`.
     pub fn any(e: Expr) -> AggregateCall {
         let ty = e.ty;
         let kind = AggregateKind::Any;
@@ -188,6 +190,7 @@ impl Accumulator {
         self.seen_bytes
     }
 
+    /// Of a group without rows.
     pub fn new(call: &AggregateCall) -> Accumulator {
         let mut a = Accumulator::default();
         a.reset(call);

@@ -65,6 +65,7 @@ impl<'a> Args<'a> {
         Ok(v)
     }
 
+    /// As BIGINT; `None` for NULL. Errors and warnings as those of [`Args::whole`].
     pub fn int(&self, i: usize) -> Result<Option<i64>> {
         let v = self.whole(i)?;
         Ok(match &v {
@@ -78,6 +79,7 @@ impl<'a> Args<'a> {
         })
     }
 
+    /// As DOUBLE; `None` for NULL. Warning 1292 of a text that is no number.
     pub fn double(&self, i: usize) -> Result<Option<f64>> {
         let v = self.value(i)?;
         if let Value::Json(_) = v {

@@ -31,8 +31,11 @@ pub enum Search {
     Overlaps,
 }
 
+/// `value MEMBER OF (array)`, by the hidden column of an index part.
 pub static MEMBER: Function = unlisted("member of", 4, 4, Rule::Int(1), |a| holds(a, Search::Member));
+/// JSON_CONTAINS of such an array.
 pub static CONTAINS: Function = unlisted("json_contains", 4, 4, Rule::Int(1), |a| holds(a, Search::Contains));
+/// JSON_OVERLAPS with such an array.
 pub static OVERLAPS: Function = unlisted("json_overlaps", 4, 4, Rule::Int(1), |a| holds(a, Search::Overlaps));
 
 impl Search {

@@ -10,6 +10,7 @@ use types::{DataType, DateTime, Result, TypeKind, Value, err};
 /// Date checks of values that are computed, not stored: zeros are let in.
 pub const LENIENT: SqlMode = SqlMode::NONE;
 
+/// The moment of a text, whatever is wrong with it; `None`: it is none.
 pub fn parse_datetime(text: &[u8]) -> Option<DateTime> {
     parse::parse_datetime(text, LENIENT).map(|p| p.value)
 }
@@ -19,6 +20,7 @@ pub fn local_now(run: &dyn Execution, decimals: u8) -> DateTime {
     local_time(run, run.evaluation().now_us, decimals)
 }
 
+/// Microseconds since 1970 UTC as local time, cut to `decimals` digits of the second.
 pub fn local_time(run: &dyn Execution, us: i64, decimals: u8) -> DateTime {
     let seconds = us.div_euclid(1_000_000);
     let micros = us.rem_euclid(1_000_000) as u32;
@@ -26,6 +28,7 @@ pub fn local_time(run: &dyn Execution, us: i64, decimals: u8) -> DateTime {
     t.round(decimals, true).unwrap_or(t)
 }
 
+/// [`local_now`] as a value: NOW().
 pub fn now(run: &dyn Execution, decimals: u8) -> Value<'static> {
     Value::DateTime(local_now(run, decimals))
 }

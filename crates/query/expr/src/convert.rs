@@ -18,10 +18,12 @@ use types::{
     decimal, err,
 };
 
+/// The decimal that a text begins with.
 pub fn parse_decimal(text: &[u8]) -> Decimal {
     Decimal::parse(text).0
 }
 
+/// The type of a decimal literal.
 pub fn decimal_type(d: &Decimal) -> DataType {
     let scale = d.scale();
     DataType::decimal(d.precision().max(scale as u32).max(1), scale)

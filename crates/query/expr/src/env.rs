@@ -121,6 +121,7 @@ pub enum Stage {
 }
 
 impl Stage {
+    /// All stages, in the order of their numbers.
     pub const ALL: [Stage; 14] = [
         Stage::Starting,
         Stage::Init,
@@ -138,6 +139,7 @@ impl Stage {
         Stage::SourcePosition,
     ];
 
+    /// As `SHOW PROCESSLIST` has it.
     pub fn name(self) -> &'static str {
         match self {
             Stage::Starting => "starting",

@@ -20,6 +20,7 @@ pub fn unsupported(what: &str) -> SqlError {
     err!(ER_NOT_SUPPORTED_YET, what)
 }
 
+/// Error 1054.
 #[cold]
 pub fn unknown_column(name: &str, clause: &str) -> SqlError {
     err!(ER_BAD_FIELD_ERROR, name, clause)

@@ -64,6 +64,7 @@ pub struct Evaluation<'x> {
 }
 
 impl<'x> Evaluation<'x> {
+    /// Before the first expression is asked.
     pub fn new(params: &'x [Value<'x>], now_us: i64, sql_mode: SqlMode) -> Evaluation<'x> {
         Evaluation {
             params,

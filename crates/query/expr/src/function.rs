@@ -18,10 +18,12 @@ pub struct Args<'a> {
 }
 
 impl<'a> Args<'a> {
+    /// How many there are.
     pub fn len(&self) -> usize {
         self.args.len()
     }
 
+    /// Is it a call without arguments?
     pub fn is_empty(&self) -> bool {
         self.args.is_empty()
     }
@@ -31,6 +33,7 @@ impl<'a> Args<'a> {
         matches!(self.args[i].node, Node::Const(_))
     }
 
+    /// As it is.
     #[inline]
     pub fn value(&self, i: usize) -> Result<Value<'a>> {
         self.args[i].eval(self.run, self.at)
@@ -88,6 +91,7 @@ pub enum Rule {
     Whole,
 }
 
+/// A native function: what is called, and by how many arguments.
 pub struct Function {
     pub name: &'static str,
     pub min: usize,
@@ -100,6 +104,7 @@ pub struct Function {
     pub eval: for<'a> fn(Args<'a>) -> Result<Value<'a>>,
 }
 
+/// Functions are static: two are the same where they are at one place.
 pub type Func = &'static Function;
 
 /// Functions of [`Rule::ByLength`], [`Rule::First`] and [`Rule::Unquoted`] whose text has a collation of its own, whatever its
@@ -135,6 +140,7 @@ impl std::fmt::Debug for Function {
     }
 }
 
+/// No bound of the number of arguments.
 pub const MANY: usize = usize::MAX;
 
 /// One entry of the table.
@@ -159,6 +165,7 @@ pub const fn unlisted(
     Function { listed: false, ..f(name, min, max, rule, eval) }
 }
 
+/// The same function, with another value at each call.
 pub const fn volatile(mut f: Function) -> Function {
     f.volatile = true;
     f

@@ -87,6 +87,7 @@ fn overflow(kind: &str) -> SqlError {
     out_of_range(kind, "")
 }
 
+/// `a op b`, where `ty` is the type that [`arith_type`] has said. NULL for a NULL; error 1690.
 pub fn arith<'a>(op: ArithOp, a: &Value<'_>, b: &Value<'_>, ty: &DataType, run: &dyn Execution) -> Result<Value<'a>> {
     if let (Value::Int(_), Value::Int(_)) = (a, b) {
         return compute(op, a, b, ty, run);
@@ -279,6 +280,7 @@ pub fn division_by_zero<'a>(run: &dyn Execution) -> Result<Value<'a>> {
     Ok(Value::Null)
 }
 
+/// `-v`. Error 1690.
 pub fn negate<'a>(v: &Value<'_>, run: &dyn Execution) -> Result<Value<'a>> {
     if v.is_null() {
         return Ok(Value::Null);
@@ -358,6 +360,7 @@ pub fn are_binary(a: &Expr, b: &Expr, shift: bool) -> bool {
     }
 }
 
+/// `~v`. `binary`: of a binary string, byte by byte.
 pub fn bit_not<'a>(v: &Value<'_>, binary: bool, run: &dyn Execution) -> Result<Value<'a>> {
     if let (Value::Bytes(b), true) = (v, binary) {
         return Ok(Value::Bytes(b.iter().map(|b| !b).collect::<Vec<u8>>().into()));
@@ -371,6 +374,7 @@ pub fn binary_type(a: &DataType, b: &DataType) -> DataType {
     DataType { nullable: a.nullable || b.nullable, ..ty }
 }
 
+/// The type of a bit operation on numbers.
 pub fn bits_type(a: &DataType, b: &DataType) -> DataType {
     DataType { length: 21, nullable: a.nullable || b.nullable, ..DataType::new(TypeKind::BigInt).unsigned() }
 }
@@ -405,6 +409,7 @@ fn class(t: &DataType) -> u8 {
     }
 }
 
+/// The type of an arithmetic operation, with the default of `div_precision_increment`.
 pub fn arith_type(op: ArithOp, a: &DataType, b: &DataType) -> DataType {
     let by_zero = matches!(op, ArithOp::Div | ArithOp::IntDiv | ArithOp::Mod);
     let nullable = a.nullable || b.nullable || by_zero;
@@ -499,6 +504,7 @@ fn decimals_beside_null(op: ArithOp, a: &DataType, b: &DataType) -> Option<u8> {
     Some(decimals.min(30) as u8)
 }
 
+/// The type of [`negate`]'s value.
 pub fn negate_type(t: &DataType) -> DataType {
     let nullable = t.nullable;
     if t.kind.is_temporal() || t.kind == TypeKind::Null {
@@ -546,6 +552,7 @@ pub fn sum_type(t: &DataType, average: bool) -> DataType {
     }
 }
 
+/// Is it computed with as a double?
 pub fn is_real(t: &DataType) -> bool {
     class(t) == 2
 }

@@ -223,6 +223,7 @@ pub fn integer_argument(e: Expr) -> Expr {
     }
 }
 
+/// An ENUM or SET as its number if that is wanted; all else as it is.
 pub fn enum_text_or_number(e: Expr, number: bool) -> Expr {
     if number { enum_number(e) } else { e }
 }

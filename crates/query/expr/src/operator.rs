@@ -15,6 +15,7 @@ pub enum CmpOp {
 }
 
 impl CmpOp {
+    /// Is the comparison true of two values in this order?
     #[inline]
     pub fn holds(self, o: Ordering) -> bool {
         match self {

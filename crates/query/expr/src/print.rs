@@ -56,6 +56,7 @@ impl Names for AtRow<'_> {
     }
 }
 
+/// The expression as MySQL's EXPLAIN and errors write it.
 pub fn print(e: &Expr, names: &dyn Names) -> String {
     let p = |e: &Expr| print(e, names);
     let list = |l: &[Expr], by: &str| l.iter().map(p).collect::<Vec<_>>().join(by);

@@ -32,6 +32,7 @@ pub struct Slot {
     pub key: Vec<u8>,
 }
 
+/// How the bytes of a slot's row are read.
 pub enum Shape {
     /// A row of the table's clustered tree.
     Row(Arc<Table>),
@@ -55,6 +56,7 @@ enum Columns {
 }
 
 impl SlotNames {
+    /// Of a table under its alias.
     pub fn of_table(slot: usize, table: &Arc<Table>, alias: &str) -> SlotNames {
         let columns = Columns::Table(table.clone());
         SlotNames { slot, schema: table.schema.clone(), alias: alias.to_string(), columns }
@@ -81,6 +83,7 @@ impl SlotNames {
 }
 
 impl Frame {
+    /// Slots without rows.
     pub fn new(shapes: Vec<Shape>, names: Vec<SlotNames>) -> Frame {
         let slots = shapes
             .into_iter()
@@ -130,6 +133,7 @@ pub struct Scope<'f> {
 }
 
 impl<'f> Scope<'f> {
+    /// The frame's own rows, behind it those of the query around.
     #[inline]
     pub fn new(frame: &'f Frame, outer: Option<&'f Scope<'f>>) -> Scope<'f> {
         Scope { frame, outer, borrowed: usize::MAX, row: &[] }
@@ -141,10 +145,12 @@ impl<'f> Scope<'f> {
         Scope { frame, outer, borrowed: slot, row }
     }
 
+    /// What errors call the columns of the frame's slots.
     pub fn names(&self) -> &'f [SlotNames] {
         &self.frame.names
     }
 
+    /// The scope of the query around.
     pub fn outer(&self) -> Option<&'f Scope<'f>> {
         self.outer
     }
@@ -180,6 +186,7 @@ impl<'f> Scope<'f> {
         s.shape.column(&s.bytes, column)
     }
 
+    /// How many slots the frame has.
     pub fn slot_count(&self) -> usize {
         self.frame.slots.len()
     }

@@ -19,6 +19,7 @@ pub struct Strictness {
 }
 
 impl Strictness {
+    /// Of a statement that writes rows: IGNORE, and whether it writes one row alone.
     pub fn new(run: &dyn Execution, ignore: bool, single_row: bool) -> Strictness {
         let strict = run.evaluation().sql_mode.is_strict() && !ignore;
         let mut mode = run.evaluation().sql_mode;
@@ -177,6 +178,7 @@ fn tell_of_bits(w: types::error::Warning, no_bits: Option<u64>, c: &Column, row:
     tell(if is_strict { types::error::Warning { code: ER_DATA_TOO_LONG, message: too_long(), ..w } } else { w }, run);
 }
 
+/// Says a warning of a value that is being stored.
 #[cold]
 pub fn tell(w: types::error::Warning, run: &dyn Execution) {
     run.evaluation().warnings.set(run.evaluation().warnings.get() + 1);
@@ -264,6 +266,7 @@ pub fn default_value<'v>(c: &'v Column, how: Strictness, run: &dyn Execution) ->
     }
 }
 
+/// What stands for a value of that type that nobody has given yet.
 pub fn placeholder(t: &DataType) -> Value<'static> {
     if t.nullable { Value::Null } else { implicit_default(t) }
 }

@@ -13,6 +13,7 @@ pub enum TimeZone {
 }
 
 impl TimeZone {
+    /// The machine's own.
     pub fn system() -> TimeZone {
         TimeZone::System(jiff::tz::TimeZone::system())
     }

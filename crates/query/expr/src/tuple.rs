@@ -42,6 +42,7 @@ impl<'o> Writer<'o> {
         Writer { out, start, values_start, next: 0, count }
     }
 
+    /// The next value.
     pub fn push(&mut self, value: &Value<'_>) {
         assert!(self.next < self.count, "tuple has more values than it was made for");
         let out = &mut *self.out;

@@ -9,6 +9,7 @@ use std::io::{Read, Write};
 use types::codes::*;
 use types::{Result, SqlError, Value, err};
 
+/// Digests, encryption, compression.
 pub static FUNCTIONS: &[Function] = &[
     f("md5", 1, 1, Rule::System(32), digest::<md5::Md5>),
     f("sha1", 1, 1, Rule::System(40), digest::<sha1::Sha1>),

@@ -15,6 +15,7 @@ const RECEIPT_LENGTH: u32 = 1024;
 /// The longest wait, a year.
 const SECONDS_MAX: f64 = 31_536_000.0;
 
+/// Of sets of GTIDs.
 pub static FUNCTIONS: &[Function] = &[
     f("gtid_subset", 2, 2, Rule::Int(1), |a| {
         let (Some(left), Some(right)) = (set(&a, 0)?, set(&a, 1)?) else { return Ok(Value::Null) };

@@ -6,6 +6,7 @@ use std::time::Duration;
 use types::codes::*;
 use types::{Result, Value, err};
 
+/// What the session and the server are asked.
 pub static FUNCTIONS: &[Function] = &[
     f("version", 0, 0, Rule::Server(60), |a| Ok(a.run.session().system_variable(Some(true), "version")?.0)),
     f("database", 0, 0, Rule::Server(64), |a| {
@@ -52,6 +53,7 @@ pub static FUNCTIONS: &[Function] = &[
     volatile(f("benchmark", 2, 2, Rule::Int(1), benchmark)),
 ];
 
+/// `@@name`: the second argument says which scope was written.
 pub fn system_variable<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let (Some(name), Some(scope)) = (a.text(0)?, a.text(1)?) else { return Ok(Value::Null) };
     let global = match &scope[..] {

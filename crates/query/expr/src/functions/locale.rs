@@ -17,6 +17,7 @@ impl Separators {
     }
 }
 
+/// `1,234,567.89`: of en_US, and where the locale is unknown.
 pub const ENGLISH: Separators = Separators { point: ".", thousands: ",", groups: (3, 3) };
 
 const fn separators_of(point: &'static str, thousands: &'static str, groups: (usize, usize)) -> Separators {

@@ -10,6 +10,7 @@ const NAME_MAX: usize = 64;
 /// What a negative timeout stands for: MySQL's bound of `lock_wait_timeout`, a year.
 const FOREVER: Duration = Duration::from_secs(31_536_000);
 
+/// Locks that sessions take by name.
 pub static FUNCTIONS: &[Function] = &[
     volatile(f("get_lock", 2, 2, Rule::Int(21), get_lock)),
     volatile(f("release_lock", 1, 1, Rule::Int(21), |a| {

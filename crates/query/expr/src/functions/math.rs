@@ -6,6 +6,7 @@ use crate::{Expr, Node, convert, number, operand};
 use types::codes::*;
 use types::{DataType, Decimal, Result, TypeKind, Value, err};
 
+/// Of numbers.
 pub static FUNCTIONS: &[Function] = &[
     f("abs", 1, 1, Rule::Magnitude, abs),
     f("sign", 1, 1, Rule::Int(21), |a| {
@@ -95,6 +96,7 @@ pub fn whole_type(args: &[Expr]) -> DataType {
     }
 }
 
+/// The type of ROUND and its like: an integer, a decimal or a double, as the argument is.
 pub fn rounded_type(args: &[Expr]) -> DataType {
     let t = args[0].ty;
     if number::is_real(&t) || t.kind.is_temporal() {

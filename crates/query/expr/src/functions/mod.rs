@@ -54,10 +54,12 @@ pub fn weight_string(text: Expr, form: sql::ast::WeightForm) -> Expr {
     Expr::new(Node::Call(&WEIGHT_STRING, vec![text, number(length), Expr::int(binary as i64), number(bytes)]), ty)
 }
 
+/// What COLLATE is planned as.
 pub fn collate() -> Func {
     &COLLATE_FUNCTION
 }
 
+/// What `@@name` is planned as.
 pub fn system_variable() -> Func {
     &SYSTEM_VARIABLE
 }
@@ -88,6 +90,7 @@ pub fn is_choice(function: Func) -> bool {
     matches!(function.rule, Rule::Common | Rule::CommonTail) || function.name == "nullif"
 }
 
+/// A function that statements call by this name, in any letter case.
 pub fn find(name: &str) -> Option<Func> {
     let lists = [
         CONTROL,
@@ -106,6 +109,7 @@ pub fn find(name: &str) -> Option<Func> {
     lists.iter().flat_map(|l| l.iter()).find(|f| f.name.eq_ignore_ascii_case(name))
 }
 
+/// Error 1582.
 #[cold]
 pub fn wrong_count(name: &str) -> SqlError {
     err!(ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, name)

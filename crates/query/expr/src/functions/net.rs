@@ -6,6 +6,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use types::codes::*;
 use types::{Result, SqlError, Value, err};
 
+/// Of addresses and UUIDs.
 pub static FUNCTIONS: &[Function] = &[
     f("inet_aton", 1, 1, Rule::UInt(21), inet_aton),
     f("inet_ntoa", 1, 1, Rule::System(31), inet_ntoa),

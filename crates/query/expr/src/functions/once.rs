@@ -81,11 +81,13 @@ fn once<'a>(a: &Args<'a>, compute: impl FnOnce() -> Result<Value<'static>>) -> R
     Ok(v)
 }
 
+/// The truth of `e`. `number`: the planner's, of this constant alone, as for all of these.
 pub fn condition(e: Expr, number: i64) -> Expr {
     let ty = boolean_type(e.ty.nullable);
     Expr::new(Node::Call(&CONDITION, vec![e, Expr::int(number)]), ty)
 }
 
+/// What stands beside a number, read as one.
 pub fn number(e: Expr, number: i64) -> Expr {
     let ty = e.ty;
     Expr::new(Node::Call(&NUMBER, vec![e, Expr::int(number)]), ty)
@@ -115,6 +117,7 @@ pub fn held(e: Expr, column: &DataType, name: Expr, number: i64) -> Expr {
     Expr::new(Node::Call(&HELD, vec![e, Expr::int(number), name]), ty)
 }
 
+/// The time of a document.
 pub fn time_of_document(e: Expr, number: i64) -> Expr {
     let ty = DataType { length: 17, decimals: 6, nullable: e.ty.nullable, ..DataType::new(TypeKind::Time) };
     Expr::new(Node::Call(&TIME_OF_DOCUMENT, vec![e, Expr::int(number)]), ty)

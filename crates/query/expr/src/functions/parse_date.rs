@@ -242,6 +242,7 @@ fn date_of_week(f: &Fields, week: u32) -> Option<Date> {
     (!date.is_zero()).then_some(date)
 }
 
+/// STR_TO_DATE. NULL with warning 1411 for a text that the format does not fit.
 pub fn str_to_date<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let (Some(text), Some(format)) = (a.text(0)?, a.text(1)?) else { return Ok(Value::Null) };
     let parts = parts_of(&format);

@@ -13,6 +13,7 @@ use std::rc::Rc;
 use types::codes::*;
 use types::{CollationId, Result, SqlError, Value, err};
 
+/// Of regular expressions.
 pub static FUNCTIONS: &[Function] = &[
     f("regexp_like", 2, 3, Rule::Int(1), like),
     f("regexp_instr", 2, 6, Rule::Int(21), instr),

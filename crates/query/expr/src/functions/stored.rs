@@ -8,6 +8,7 @@ use types::{Result, Value};
 
 /// A call: the routine, then its arguments. Each may have another value, unless the routine is DETERMINISTIC.
 pub static CALL: Function = volatile(unlisted(STORED_CALL, 1, MANY, Rule::Last, evaluate));
+/// The same of a routine that is DETERMINISTIC.
 pub static CALL_DETERMINISTIC: Function = unlisted(STORED_CALL, 1, MANY, Rule::Last, evaluate);
 
 /// Routine and arguments of a call.

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use types::codes::*;
 use types::{Charset, Result, Value, base64, err};
 
+/// Of texts and bytes.
 pub static FUNCTIONS: &[Function] = &[
     f("concat", 1, MANY, Rule::Joined, concat),
     f("concat_ws", 2, MANY, Rule::Joined, concat_ws),
@@ -533,6 +534,7 @@ fn chars<'a>(a: Args<'a>) -> Result<Value<'a>> {
     Ok(bytes(out))
 }
 
+/// Two digits for each byte.
 pub fn to_hex(data: &[u8], upper: bool) -> Vec<u8> {
     let digits: &[u8; 16] = if upper { b"0123456789ABCDEF" } else { b"0123456789abcdef" };
     data.iter().flat_map(|b| [digits[(b >> 4) as usize], digits[(b & 15) as usize]]).collect()

@@ -10,6 +10,7 @@ use types::codes::*;
 use types::temporal::{Interval, IntervalUnit as Unit, MICROS_PER_DAY, parse};
 use types::{DataType, Date, DateTime, Decimal, Result, SqlMode, Time, TypeKind, Value, err};
 
+/// Of dates and times.
 pub static FUNCTIONS: &[Function] = &[
     f("now", 0, 1, Rule::DateTime, |a| Ok(convert::now(a.run, a.ty.decimals))),
     f("curdate", 0, 0, Rule::Date, |a| Ok(Value::Date(convert::local_now(a.run, 0).date()))),
@@ -179,6 +180,7 @@ pub fn add_interval(date: Expr, amount: Expr, unit: ast::IntervalUnit, subtract:
     call(&ADD_INTERVAL, vec![date, amount, unit_argument(unit), Expr::int(subtract as i64)], ty)
 }
 
+/// EXTRACT(unit FROM e).
 pub fn extract(e: Expr, unit: ast::IntervalUnit) -> Expr {
     use ast::IntervalUnit as U;
     let length = match unit {
@@ -202,11 +204,13 @@ static GET_FORMAT: Function = unlisted("get_format", 2, 2, Rule::System(17), |a|
     Ok(format.map_or(Value::Null, |f| bytes(f.as_bytes())))
 });
 
+/// GET_FORMAT(kind, format).
 pub fn get_format(kind: ast::TemporalKind, format: Expr) -> Expr {
     let ty = DataType::string(TypeKind::VarChar, 17, types::CollationId::UTF8MB4_0900_AI_CI);
     call(&GET_FORMAT, vec![Expr::int(kind as i64), format], ty)
 }
 
+/// TIMESTAMPDIFF(unit, from, to).
 pub fn difference(from: Expr, to: Expr, unit: ast::IntervalUnit) -> Expr {
     call(&DIFFERENCE, vec![from, to, unit_argument(unit)], DataType { length: 21, ..DataType::new(TypeKind::BigInt) })
 }

@@ -5,6 +5,7 @@ use sql::ast::{ExprId, ExprList};
 use std::sync::Arc;
 use types::{DataType, TypeKind};
 
+/// The aggregate functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AggregateKind {
     Count,
@@ -26,6 +27,7 @@ pub enum AggregateKind {
     Any,
 }
 
+/// An aggregate function and what it is called with.
 #[derive(Clone, Debug)]
 pub struct AggregateCall {
     pub kind: AggregateKind,
@@ -56,6 +58,7 @@ impl AggregateCall {
         }
     }
 
+    /// Do both give the same value for the same rows?
     pub fn same_call(&self, other: &AggregateCall) -> bool {
         self.kind == other.kind
             && self.distinct == other.distinct
@@ -78,17 +81,20 @@ impl AggregateCall {
         sums(self) && sums(other) && self.args[0].same(&other.args[0])
     }
 
+    /// Calls `f` on each operand.
     pub fn each<'e>(&'e self, f: &mut dyn FnMut(&'e Expr)) {
         self.args.iter().for_each(&mut *f);
         self.order.iter().for_each(|(e, _)| f(e));
     }
 
+    /// Calls `f` on each operand, to change it.
     pub fn each_mut(&mut self, f: &mut dyn FnMut(&mut Expr)) {
         self.args.iter_mut().for_each(&mut *f);
         self.order.iter_mut().for_each(|(e, _)| f(e));
     }
 }
 
+/// The window functions, with what beside the arguments they are called with.
 #[derive(Clone, Debug)]
 pub enum WindowFunc {
     RowNumber,
@@ -107,6 +113,7 @@ pub enum WindowFunc {
     Aggregate(Box<AggregateCall>),
 }
 
+/// What the bounds of a frame count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     Rows,
@@ -123,6 +130,7 @@ pub enum Bound {
     UnboundedFollowing,
 }
 
+/// The rows of a partition that count for the row at hand.
 #[derive(Clone, Debug)]
 pub struct Frame {
     pub unit: Unit,
@@ -130,6 +138,7 @@ pub struct Frame {
     pub end: Bound,
 }
 
+/// A window function, what it is called with, and over which rows.
 #[derive(Clone, Debug)]
 pub struct WindowCall {
     /// Where it is written: what came of one call, by an alias or a position, is computed once, also where operands are volatile.
@@ -145,6 +154,7 @@ pub struct WindowCall {
 }
 
 impl WindowCall {
+    /// Calls `f` on each operand, bounds and keys of the window among them.
     pub fn each<'e>(&'e self, f: &mut dyn FnMut(&'e Expr)) {
         match &self.func {
             WindowFunc::Ntile(n) | WindowFunc::Lag(n) | WindowFunc::Lead(n) | WindowFunc::NthValue(n) => f(n),
@@ -160,6 +170,7 @@ impl WindowCall {
         }
     }
 
+    /// The same, to change them.
     pub fn each_mut(&mut self, f: &mut dyn FnMut(&mut Expr)) {
         match &mut self.func {
             WindowFunc::Ntile(n) | WindowFunc::Lag(n) | WindowFunc::Lead(n) | WindowFunc::NthValue(n) => f(n),

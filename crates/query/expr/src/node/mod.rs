@@ -10,12 +10,14 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use types::{CollationId, DataType, TypeKind, Value};
 
+/// A node and its static type.
 #[derive(Clone, Debug)]
 pub struct Expr {
     pub node: Node,
     pub ty: DataType,
 }
 
+/// What a node is; operands are expressions again.
 #[derive(Clone, Debug)]
 pub enum Node {
     Const(Value<'static>),
@@ -140,6 +142,7 @@ pub fn reborrow<'a>(v: &'a Value<'_>) -> Value<'a> {
     }
 }
 
+/// A truth value.
 #[inline]
 pub fn boolean(b: bool) -> Value<'static> {
     Value::Int(b as i64)
@@ -151,6 +154,7 @@ pub fn boolean_type(nullable: bool) -> DataType {
 }
 
 impl Expr {
+    /// A node of that type.
     pub fn new(node: Node, ty: DataType) -> Expr {
         Expr { node, ty }
     }
@@ -171,14 +175,17 @@ impl Expr {
         }
     }
 
+    /// NULL.
     pub fn null() -> Expr {
         Expr::new(Node::Const(Value::Null), DataType::new(TypeKind::Null))
     }
 
+    /// A literal BIGINT.
     pub fn int(v: i64) -> Expr {
         Expr::new(Node::Const(Value::Int(v)), DataType { length: 20, ..DataType::new(TypeKind::BigInt).not_null() })
     }
 
+    /// A column of the query's own frame.
     pub fn column(slot: usize, column: usize, ty: DataType) -> Expr {
         Expr::new(Node::Column { depth: 0, slot: slot as u16, column: column as u16 }, ty)
     }
@@ -292,10 +299,12 @@ impl Expr {
         })
     }
 
+    /// Is there a call of an aggregate function in it that is not planned yet?
     pub fn has_aggregate(&self) -> bool {
         self.any(&mut |e| matches!(e.node, Node::Aggregate(_)))
     }
 
+    /// Is there a call with OVER in it that is not planned yet?
     pub fn has_window(&self) -> bool {
         self.any(&mut |e| matches!(e.node, Node::Window(_)))
     }
@@ -368,6 +377,7 @@ impl Expr {
     }
 }
 
+/// A literal, which is not NULL.
 pub fn constant(v: Value<'static>, ty: DataType) -> Expr {
     Expr::new(Node::Const(v), ty.not_null())
 }

@@ -54,6 +54,7 @@ impl EventSchedule {
     }
 }
 
+/// ENABLE, DISABLE, DISABLE ON REPLICA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventStatus {
     Enabled,

@@ -48,6 +48,7 @@ pub struct CreateTrigger {
     pub program: Program,
 }
 
+/// What a trigger fires at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TriggerEvent {
     Insert,
@@ -55,6 +56,7 @@ pub enum TriggerEvent {
     Delete,
 }
 
+/// FOLLOWS or PRECEDES another trigger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TriggerPlace {
     Follows,
@@ -266,6 +268,7 @@ pub struct GetDiagnostics {
     pub what: Diagnosed,
 }
 
+/// What GET DIAGNOSTICS asks for.
 #[derive(Debug)]
 pub enum Diagnosed {
     Statement(Vec<(DiagnosticTarget, StatementItem)>),
@@ -280,6 +283,7 @@ pub enum DiagnosticTarget {
     Local(LocalId),
 }
 
+/// What it asks of the statement before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatementItem {
     Number,

@@ -77,6 +77,7 @@ fn find<T: Clone>(names: &[(String, T)], name: &str) -> Option<T> {
 }
 
 impl Builder {
+    /// Of a program without operations.
     pub fn new(kind: ProgramKind) -> Builder {
         let mut builder = Builder {
             kind,
@@ -91,6 +92,7 @@ impl Builder {
         builder
     }
 
+    /// Is the program a function, which returns a value?
     pub fn is_function(&self) -> bool {
         self.kind == ProgramKind::Function
     }
@@ -102,10 +104,12 @@ impl Builder {
 
     // --- instructions ---
 
+    /// The place of the next operation.
     pub fn here(&self) -> Place {
         self.program.code.len() as Place
     }
 
+    /// Adds an operation, and says its place.
     pub fn emit(&mut self, op: Op) -> Place {
         self.program.code.push(op);
         self.here() - 1
@@ -132,6 +136,7 @@ impl Builder {
 
     // --- scopes ---
 
+    /// A block or loop begins.
     pub fn open(&mut self, kind: ScopeKind, label: Option<String>) {
         self.scopes.push(Scope {
             kind,
@@ -178,6 +183,7 @@ impl Builder {
         inside.collect::<Vec<_>>().into_iter()
     }
 
+    /// Is a block or loop of this label open?
     pub fn has_label(&self, label: &str) -> bool {
         self.labelled().any(|i| self.scopes[i].label.as_deref().is_some_and(|l| same(l, label)))
     }
@@ -211,14 +217,17 @@ impl Builder {
 
     // --- what is declared ---
 
+    /// The innermost variable or parameter of the name.
     pub fn variable(&self, name: &str) -> Option<LocalId> {
         self.scopes.iter().rev().find_map(|s| find(&s.variables, name))
     }
 
+    /// The innermost condition of the name.
     pub fn condition(&self, name: &str) -> Option<Condition> {
         self.scopes.iter().rev().find_map(|s| find(&s.conditions, name))
     }
 
+    /// The number of the innermost cursor of the name.
     pub fn cursor(&self, name: &str) -> Option<u32> {
         self.scopes.iter().rev().find_map(|s| find(&s.cursors, name))
     }
@@ -255,6 +264,7 @@ impl Builder {
         Some(id)
     }
 
+    /// DECLARE ... CONDITION. False: the block has one of the name.
     pub fn declare_condition(&mut self, name: &str, condition: Condition) -> bool {
         let scope = self.innermost();
         let is_new = find(&scope.conditions, name).is_none();
@@ -262,6 +272,7 @@ impl Builder {
         is_new
     }
 
+    /// DECLARE ... CURSOR. False: the block has one of the name.
     pub fn declare_cursor(&mut self, name: &str, query: PartId) -> bool {
         let number = self.program.cursors.len() as u32;
         self.program.cursors.push(Cursor { name: name.to_string(), query });
@@ -314,6 +325,7 @@ impl Builder {
         HandlerBegun { over, depth }
     }
 
+    /// The handler's statement is over. `exits`: its block ends then.
     pub fn end_handler(&mut self, begun: HandlerBegun, exits: bool) {
         self.close();
         let end = self.emit(Op::EndHandler { exit: exits.then_some(0) });

@@ -8,11 +8,13 @@ use types::json::text::write_quoted;
 use types::json::{Json, KEY_BYTES_MAX, Object};
 use types::{DataType, Result, TypeKind, Value, err};
 
+/// JSON_ARRAY.
 pub fn array<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let list: Result<Vec<Json>> = (0..a.len()).map(|i| a.json_scalar(i)).collect();
     made(&Json::Array(list?))
 }
 
+/// JSON_OBJECT. Error 3158 for a key that is NULL.
 pub fn object<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let mut members = Vec::with_capacity(a.len() / 2);
     for i in (0..a.len()).step_by(2) {
@@ -46,6 +48,7 @@ fn string_type(a: &Args<'_>, document: bool) -> Result<()> {
     Err(err!(ER_INCORRECT_TYPE, 1, a.name()))
 }
 
+/// JSON_QUOTE.
 pub fn quote<'a>(a: Args<'a>) -> Result<Value<'a>> {
     string_type(&a, false)?;
     let Some(text) = a.text(0)? else { return Ok(Value::Null) };
@@ -55,6 +58,7 @@ pub fn quote<'a>(a: Args<'a>) -> Result<Value<'a>> {
     Ok(bytes(out))
 }
 
+/// JSON_UNQUOTE.
 pub fn unquote<'a>(a: Args<'a>) -> Result<Value<'a>> {
     string_type(&a, true)?;
     let v = a.value(0)?;
@@ -81,6 +85,7 @@ pub fn unquote<'a>(a: Args<'a>) -> Result<Value<'a>> {
     }
 }
 
+/// JSON_PRETTY.
 pub fn pretty<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let Some(doc) = a.json(0)? else { return Ok(Value::Null) };
     let mut out = Vec::new();
@@ -88,6 +93,7 @@ pub fn pretty<'a>(a: Args<'a>) -> Result<Value<'a>> {
     Ok(bytes(out))
 }
 
+/// What is done at a path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Edit {
     Set,
@@ -160,6 +166,7 @@ fn put(doc: &mut Json, legs: &[Leg], value: Json, how: Edit) -> Result<()> {
     Ok(())
 }
 
+/// JSON_REMOVE.
 pub fn remove<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let mut doc = a.json(0)?;
     if doc.is_none() {
@@ -188,6 +195,7 @@ pub fn remove<'a>(a: Args<'a>) -> Result<Value<'a>> {
     Ok(doc.map_or(Value::Null, |doc| Value::from_json(&doc)))
 }
 
+/// JSON_MERGE_PRESERVE, or JSON_MERGE_PATCH.
 pub fn merge<'a>(a: Args<'a>, preserve: bool) -> Result<Value<'a>> {
     let mut merged = a.json(0)?;
     for i in 1..a.len() {

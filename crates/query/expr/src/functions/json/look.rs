@@ -12,6 +12,7 @@ use types::json::path::{Index, Leg, Path};
 use types::json::{Json, binary};
 use types::{CollationId, Result, Value, err};
 
+/// JSON_EXTRACT.
 pub fn extract<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let Some(doc) = a.places(0)? else { return Ok(Value::Null) };
     let mut several = a.len() > 2;
@@ -41,6 +42,7 @@ fn truth<'a>(b: bool) -> Value<'a> {
     Value::Int(b as i64)
 }
 
+/// JSON_CONTAINS.
 pub fn contains<'a>(a: Args<'a>) -> Result<Value<'a>> {
     if a.len() == 2 {
         let (Some(doc), Some(candidate)) = (a.json(0)?, a.json(1)?) else { return Ok(Value::Null) };
@@ -66,6 +68,7 @@ fn all<'a>(a: &Args<'a>) -> Result<Option<bool>> {
     Err(err!(ER_JSON_BAD_ONE_OR_ALL_ARG, a.name()))
 }
 
+/// JSON_CONTAINS_PATH.
 pub fn contains_path<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let Some(doc) = a.places(0)? else { return Ok(Value::Null) };
     let Some(all) = all(&a)? else { return Ok(Value::Null) };
@@ -78,11 +81,13 @@ pub fn contains_path<'a>(a: Args<'a>) -> Result<Value<'a>> {
     Ok(truth(all))
 }
 
+/// JSON_OVERLAPS.
 pub fn overlaps<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let (Some(x), Some(y)) = (a.json(0)?, a.json(1)?) else { return Ok(Value::Null) };
     Ok(truth(x.overlaps(&y, &mut || a.run.check_interrupt_now())?))
 }
 
+/// MEMBER OF.
 pub fn member_of<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let v = a.value(0)?;
     if v.is_null() {
@@ -264,6 +269,7 @@ fn part(a: &Args<'_>) -> Result<Option<Json>> {
     Ok(path.seek_one(&doc)?.cloned())
 }
 
+/// JSON_KEYS.
 pub fn keys<'a>(a: Args<'a>) -> Result<Value<'a>> {
     Ok(match part(&a)? {
         Some(Json::Object(members)) => {
@@ -273,6 +279,7 @@ pub fn keys<'a>(a: Args<'a>) -> Result<Value<'a>> {
     })
 }
 
+/// JSON_LENGTH.
 pub fn length<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let Some(doc) = a.places(0)? else { return Ok(Value::Null) };
     if a.len() == 1 {
@@ -288,14 +295,17 @@ pub fn length<'a>(a: Args<'a>) -> Result<Value<'a>> {
     })
 }
 
+/// JSON_DEPTH.
 pub fn depth<'a>(a: Args<'a>) -> Result<Value<'a>> {
     Ok(a.json(0)?.map_or(Value::Null, |v| Value::Int(v.depth() as i64)))
 }
 
+/// JSON_TYPE.
 pub fn type_of<'a>(a: Args<'a>) -> Result<Value<'a>> {
     Ok(a.json(0)?.map_or(Value::Null, |v| bytes(v.type_name().as_bytes())))
 }
 
+/// JSON_VALID.
 pub fn valid<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let v = a.value(0)?;
     Ok(match &v {
@@ -312,6 +322,7 @@ pub fn valid<'a>(a: Args<'a>) -> Result<Value<'a>> {
     })
 }
 
+/// JSON_STORAGE_SIZE.
 pub fn storage_size<'a>(a: Args<'a>) -> Result<Value<'a>> {
     if let Value::Json(b) = a.value(0)? {
         return Ok(Value::Int(b.len() as i64));

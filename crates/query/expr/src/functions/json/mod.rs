@@ -25,6 +25,7 @@ use types::json::Json;
 use types::json::path::{self, Path};
 use types::{DataType, Result, TypeKind, Value, err};
 
+/// Of documents.
 pub static FUNCTIONS: &[Function] = &[
     f("json_array", 0, MANY, Rule::Json, change::array),
     f("json_object", 0, MANY, Rule::Json, change::object),
@@ -92,6 +93,7 @@ pub fn as_scalar(e: Expr) -> Expr {
 /// Paths that one execution keeps read.
 const PATHS_MAX: usize = 32;
 
+/// Warning 3986.
 pub const AS_CONDITION: &str = "Evaluating a JSON value in SQL boolean context does an implicit comparison against \
     JSON integer 0; if this is not what you want, consider converting JSON to a SQL numeric type with JSON_VALUE \
     RETURNING";
@@ -230,6 +232,7 @@ impl<'a> Args<'a> {
     }
 }
 
+/// A path into a document. Error 3143.
 pub fn read_path(text: &str) -> Result<Path> {
     path::parse(text).map_err(|at| err!(ER_INVALID_JSON_PATH, at))
 }

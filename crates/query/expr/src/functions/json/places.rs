@@ -60,6 +60,7 @@ impl Places<'_> {
 }
 
 impl<'d> Place<'d> {
+    /// Members or elements; 1 of a scalar.
     pub fn length(&self) -> usize {
         match self {
             Place::Part(part) => part.length().expect(WELL_FORMED),

@@ -15,12 +15,14 @@ struct Failure {
 
 type Check = Result<Option<Failure>>;
 
+/// JSON_SCHEMA_VALID.
 pub fn valid<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let (Some(schema), Some(doc)) = (schema(&a)?, a.json(1)?) else { return Ok(Value::Null) };
     let failure = Validator { root: &schema }.check(&doc, &schema, "#", "#", 0)?;
     Ok(Value::Int(failure.is_none() as i64))
 }
 
+/// JSON_SCHEMA_VALIDATION_REPORT.
 pub fn report<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let (Some(schema), Some(doc)) = (schema(&a)?, a.json(1)?) else { return Ok(Value::Null) };
     let text = |s: &str| Json::String(s.to_string());

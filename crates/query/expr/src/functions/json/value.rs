@@ -8,6 +8,7 @@ use types::error::*;
 use types::json::Json;
 use types::{DataType, Result, TypeKind, Value, err};
 
+/// `value MEMBER OF (array)`.
 pub fn member_of(value: Expr, array: Expr) -> Expr {
     let nullable = value.ty.nullable || array.ty.nullable;
     Expr::new(Node::Call(&MEMBER_OF, vec![value, array]), boolean_type(nullable))
@@ -21,6 +22,7 @@ pub fn json_value(doc: Expr, path: Expr, ty: DataType, empty: (u8, Expr), error:
     Expr::new(Node::Call(&JSON_VALUE, args), DataType { nullable: true, ..ty })
 }
 
+/// JSON_VALUE: the third argument says what is done ON EMPTY and ON ERROR.
 pub fn eval<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let kinds = a.int(2)?.unwrap_or(0);
     let (empty, error) = (kinds / 3, kinds % 3);

@@ -49,6 +49,7 @@ fn truth(b: Option<bool>) -> Scalar {
     b.map_or_else(null, |b| integer(b as i64))
 }
 
+/// A path on its way through a document.
 pub struct Evaluation<'e> {
     pub source: &'e [u8],
     pub document: &'e Document,
@@ -286,6 +287,7 @@ impl Evaluation<'_> {
         })
     }
 
+    /// The nodes of a set, from `context` on or from the root, in the document's order.
     pub fn find(&self, set: &Set, context: Option<Found>) -> Result<Vec<Found>> {
         if let Some((used, size)) = sync::stack::overrun() {
             return Err(err!(ER_STACK_OVERRUN_NEED_MORE, used, size, size / 2));

@@ -13,9 +13,11 @@ use std::borrow::Cow;
 use types::codes::*;
 use types::{Charset, CollationId, DataType, Result, SqlError, TypeKind, Value, err};
 
+/// Of XML.
 pub static FUNCTIONS: &[Function] =
     &[f("extractvalue", 2, 2, Rule::LongText, extract_value), f("updatexml", 3, 3, Rule::LongText, update_xml)];
 
+/// Is it one of these?
 pub fn is_xml(function: Func) -> bool {
     FUNCTIONS.iter().any(|f| std::ptr::eq(f, function))
 }

@@ -6,6 +6,7 @@ use std::ops::Range;
 /// Elements and attributes that may be open at once, the fragment itself among them.
 const LEVELS_MAX: usize = 255;
 
+/// What a node is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Tag,
@@ -13,6 +14,7 @@ pub enum Kind {
     Text,
 }
 
+/// A node of a fragment.
 #[derive(Debug)]
 pub struct Node {
     pub kind: Kind,
@@ -39,6 +41,7 @@ impl Document {
         self.nodes.iter().enumerate().skip(of + 1).take_while(move |(_, n)| n.level > level)
     }
 
+    /// Nodes of the kind right below one.
     pub fn children(&self, of: usize, kind: Kind) -> impl Iterator<Item = (usize, &Node)> {
         self.inside(of).filter(move |(_, n)| n.parent == of && n.kind == kind)
     }

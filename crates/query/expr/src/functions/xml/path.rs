@@ -10,6 +10,7 @@ use types::{Charset, DECIMALS_NOT_FIXED, DataType, Result, SqlError, TypeKind, V
 /// Steps and operators that a path may have: dropping and evaluating its tree must find room on the stack.
 const ITEMS_MAX: usize = 1000;
 
+/// Where a step leads from a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axis {
     Ancestor,
@@ -41,6 +42,7 @@ const AXES: [(&str, Axis); 13] = [
 
 const NODE_TYPES: [&str; 4] = ["comment", "text", "processing-instruction", "node"];
 
+/// Functions of paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Function {
     Boolean,
@@ -96,6 +98,7 @@ pub enum Set {
     Nth(Box<Set>, Box<Item>),
 }
 
+/// A part of a path's expression.
 #[derive(Clone, Debug)]
 pub enum Item {
     Set(Set),
