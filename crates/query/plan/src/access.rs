@@ -32,11 +32,13 @@ pub struct Wanted<'e> {
 }
 
 impl Wanted<'_> {
+    /// Any order, all rows.
     pub fn none() -> Wanted<'static> {
         Wanted { keys: Vec::new(), limited: false, groups: None, skips: false }
     }
 }
 
+/// How the rows of a table are found.
 pub struct Choice {
     pub access: Access,
     /// By condition: implied by the ranges, see [`super::node::Scan::implied`].
@@ -86,6 +88,7 @@ const HALF_RANGE_KEEPS: f64 = 0.33;
 /// Reading a row through a secondary index costs this many rows of a scan.
 pub(super) const LOOKUP: f64 = 3.0;
 
+/// The position of the index that a hint or HANDLER names. Error 1176.
 pub fn index_by_name(table: &Table, name: &str, alias: &str) -> Result<usize> {
     let hit = table.indexes.iter().position(|i| i.name.eq_ignore_ascii_case(name) && (i.primary || !i.name.is_empty()));
     hit.ok_or_else(|| err!(ER_KEY_DOES_NOT_EXITS, name, alias))
@@ -202,6 +205,7 @@ impl Usable {
     }
 }
 
+/// The cheapest way to the rows of a source under these conditions. `bound`: a bit for each slot whose row is at hand.
 pub fn choose(p: &Planner<'_>, source: usize, conditions: &[Expr], bound: u64, wanted: &Wanted<'_>) -> Result<Choice> {
     let refs: Vec<&Expr> = conditions.iter().collect();
     choose_by(p, source, &refs, bound, wanted)

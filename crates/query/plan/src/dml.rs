@@ -18,6 +18,7 @@ use std::sync::Arc;
 use types::codes::*;
 use types::{Result, SqlError, TypeKind, err};
 
+/// How rows are read that the statement will write.
 pub const LOCKING: Read = Read::Locking { mode: LockMode::Exclusive, wait: Wait::Block };
 
 /// A table to be written, its source under the names of the statement, and the columns of `*`.
@@ -661,6 +662,7 @@ pub(super) fn reads_whole(plan: &Plan, id: u64) -> bool {
     }
 }
 
+/// Error 1288.
 #[cold]
 pub fn not_updatable(alias: &str, verb: &str) -> SqlError {
     err!(ER_NON_UPDATABLE_TABLE, alias, verb)

@@ -34,6 +34,7 @@ pub struct Row {
     pub merged: Option<String>,
 }
 
+/// Makes EXPLAIN's rows of a plan.
 pub struct Explainer<'q> {
     subqueries: &'q [QueryPlan],
     scopes: Scopes,
@@ -42,6 +43,7 @@ pub struct Explainer<'q> {
 }
 
 impl<'q> Explainer<'q> {
+    /// Of a plan with these subqueries.
     pub fn new(subqueries: &'q [QueryPlan]) -> Explainer<'q> {
         Explainer { subqueries, scopes: Vec::new(), rows: Vec::new(), last_id: 0 }
     }
@@ -927,6 +929,7 @@ impl Row {
         (!words.is_empty()).then(|| words.join("; "))
     }
 
+    /// The row as EXPLAIN's columns.
     pub fn values(&self) -> Vec<Value<'static>> {
         let text = |s: Option<String>| s.map_or(Value::Null, |s| Value::Bytes(s.into_bytes().into()));
         let list = |l: &[String]| (!l.is_empty()).then(|| l.join(","));

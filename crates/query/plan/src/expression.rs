@@ -35,6 +35,7 @@ const DEPTH_MAX: usize = 63;
 const NO_STRING_FUNCTIONS: [&str; 6] = ["coalesce", "ifnull", "nullif", "greatest", "least", "make_set"];
 
 impl Planner<'_> {
+    /// Each of the list as [`Planner::expr`] has it.
     pub fn exprs(&mut self, list: ExprList) -> Result<Vec<Expr>> {
         let parsed = self.parsed;
         parsed.list(list).iter().map(|e| self.expr(*e)).collect()
@@ -739,10 +740,12 @@ fn no_function(database: Option<&str>, name: &str) -> SqlError {
     }
 }
 
+/// A literal, which is not NULL.
 pub fn constant(v: Value<'static>, ty: DataType) -> Expr {
     Expr::new(Node::Const(v), ty.not_null())
 }
 
+/// A literal number, as long as its digits.
 pub fn integer(v: u64) -> Expr {
     let length = v.checked_ilog10().unwrap_or(0) + 1;
     let ty = DataType { length: length + 1, ..DataType::new(TypeKind::BigInt) };
@@ -752,12 +755,14 @@ pub fn integer(v: u64) -> Expr {
     }
 }
 
+/// A literal text under the collation, or literal bytes.
 pub fn string(bytes: Vec<u8>, collation: CollationId) -> Expr {
     let kind = if collation.is_binary() { TypeKind::VarBinary } else { TypeKind::VarChar };
     let length = collation.charset().char_count(&bytes);
     constant(Value::Bytes(Cow::Owned(bytes)), DataType::string(kind, length as u32, collation))
 }
 
+/// The negation, in the node itself where that has such a form.
 pub fn not(e: Expr) -> Expr {
     let ty = boolean_type(e.ty.nullable);
     match e.node {

@@ -59,6 +59,7 @@ impl Grouping<'_> {
     }
 }
 
+/// The name of the function that stands for GROUPING.
 pub const GROUPING: &str = "grouping";
 static GROUPING_FUNCTION: Function = unlisted(GROUPING, 1, 64, Rule::Int(21), |_| Ok(Value::Int(0)));
 
@@ -101,11 +102,13 @@ pub fn key_of(e: Expr, named: bool) -> Expr {
     Expr::new(Node::Call(&UNLIKE, vec![e]), ty)
 }
 
+/// GROUPING(args), until the grouping is planned.
 pub fn grouping_call(args: Vec<Expr>) -> Expr {
     let ty = DataType { length: 21, ..DataType::new(TypeKind::BigInt) };
     Expr::new(Node::Call(&GROUPING_FUNCTION, args), ty)
 }
 
+/// Is GROUPING called in it?
 pub fn has_grouping_call(e: &Expr) -> bool {
     e.any(&mut |e| matches!(&e.node, Node::Call(f, _) if f.name == GROUPING))
 }

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use types::codes::*;
 use types::{Result, err};
 
+/// What HANDLER ... READ reads.
 pub struct HandlerPlan {
     /// `None`: the table as it lies.
     pub index: Option<usize>,

@@ -53,6 +53,7 @@ struct BlockHints {
     subquery: Option<SubqueryHint>,
 }
 
+/// The hints of a statement: of its blocks, of itself, and what is wrong with some.
 pub struct Hints {
     blocks: Vec<BlockHints>,
     pub statement: StatementHints,
@@ -341,6 +342,7 @@ impl Hints {
         self.blocks.iter().position(|b| b.start == start)
     }
 
+    /// How the block is to be made a join, if a hint says so.
     pub fn subquery(&self, block: usize) -> Option<&SubqueryHint> {
         self.blocks[block].subquery.as_ref()
     }

@@ -104,6 +104,7 @@ pub struct Planner<'p> {
 }
 
 impl<'p> Planner<'p> {
+    /// Of a parsed statement whose parameters have these types.
     pub fn new(
         parsed: &'p Parsed,
         version: &'p Arc<Version>,
@@ -196,11 +197,13 @@ impl<'p> Planner<'p> {
         }
     }
 
+    /// Plans the statement as a whole.
     pub fn statement(&mut self) -> Result<Body> {
         let parsed = self.parsed;
         self.body(&parsed.statement)
     }
 
+    /// Plans a query that is a statement, with the variables of its INTO.
     pub fn query_body_of(&mut self, id: ast::QueryId) -> Result<Body> {
         let into = self.target_variables(id);
         let mut plan = self.query(id, true)?;
@@ -498,6 +501,7 @@ impl<'p> Planner<'p> {
     }
 }
 
+/// Does the name mean information_schema?
 pub fn is_information_schema(name: &str) -> bool {
     name.eq_ignore_ascii_case("information_schema")
 }

@@ -84,6 +84,7 @@ impl Block {
     }
 }
 
+/// Where calls with OVER may stand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Windows {
     #[default]
@@ -94,6 +95,7 @@ pub enum Windows {
     InSpecification,
 }
 
+/// Whether names are looked for among the select list's aliases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AliasRule {
     #[default]
@@ -152,6 +154,7 @@ pub struct Source {
     pub origin: Option<Box<super::source::Origin>>,
 }
 
+/// A column of a table of FROM.
 pub struct SourceColumn {
     pub name: String,
     pub data_type: DataType,
@@ -165,6 +168,7 @@ pub struct SourceColumn {
 }
 
 impl Source {
+    /// A table under its name or alias, with all its columns.
     pub fn of_table(slot: usize, table: &Arc<Table>, alias: Option<&str>) -> Source {
         let columns: Vec<SourceColumn> = table
             .columns

@@ -388,6 +388,7 @@ pub fn numbers_as_written(plan: &mut Plan) {
     }
 }
 
+/// The rows that LIMIT lets through; without a limit all of them.
 pub fn limited(plan: Plan, limit: Option<(Expr, Option<Expr>)>) -> Plan {
     match limit {
         Some((count, offset)) => Plan::Limit { input: Box::new(plan), count, offset, count_all: false },

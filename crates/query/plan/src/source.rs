@@ -32,6 +32,7 @@ pub struct Origin {
     pub blocks_anew: usize,
 }
 
+/// What a derived table's rows are.
 #[derive(Clone)]
 pub enum Definition {
     /// A query of the statement; of a common table expression with its place among those in scope.

@@ -97,6 +97,7 @@ pub struct ColumnRead {
 }
 
 impl Uses {
+    /// Adds routines that the statement calls, each once.
     pub fn note_called(&mut self, called: &[Pin]) {
         for pin in called {
             if !self.called.iter().any(|known| known.name == pin.name) {

@@ -324,6 +324,7 @@ impl Planner<'_> {
         Ok((Tree::Join { left_outer: outer, straight, left: Box::new(left), right: Box::new(right), on }, star))
     }
 
+    /// What `*` stands for at this column.
     pub fn star_expr(&self, c: &StarColumn) -> Expr {
         match &c.merged {
             Some(e) => e.clone(),
@@ -622,6 +623,7 @@ impl Planner<'_> {
     }
 }
 
+/// The rows that all conditions let through.
 pub fn filtered(plan: Plan, conditions: Vec<Expr>) -> Plan {
     match all_of(conditions) {
         Some(condition) => Plan::Filter { input: Box::new(plan), condition },

@@ -76,10 +76,12 @@ impl RowApplier {
         })
     }
 
+    /// The table that rows go to.
     pub fn table(&self) -> &Arc<Table> {
         &self.table
     }
 
+    /// The metadata locks that applying takes.
     pub fn pins(&self) -> &[Pin] {
         &self.pins
     }

@@ -40,6 +40,7 @@ pub struct Assigner {
 }
 
 impl Assigner {
+    /// Assignments to columns of the row in `slot`, and the rules that the row is under.
     pub fn new(table: &Table, slot: usize, set: Vec<(usize, Assigned)>, rules: Option<Arc<Rules>>) -> Assigner {
         let sequential = plan::dml::is_sequential(&set, slot);
         let is_set = |c: usize| set.iter().any(|(s, _)| *s == c);

@@ -195,6 +195,7 @@ impl Op for CountRefused {
     }
 }
 
+/// UPDATE of one table.
 pub struct UpdateStatement {
     table: Arc<Table>,
     rows: Rows,
@@ -204,6 +205,7 @@ pub struct UpdateStatement {
 }
 
 impl UpdateStatement {
+    /// Made of its plan.
     pub fn new(u: node::Update) -> UpdateStatement {
         let table = u.target.table.clone();
         let assigner = Assigner::new(&table, 0, u.set, u.rules);
@@ -211,6 +213,7 @@ impl UpdateStatement {
         UpdateStatement { table, rows, ignore: u.ignore, assigner, writer: RowWriter::default() }
     }
 
+    /// Writes the rows. Errors of the rows' types, keys and rules are the statement's.
     pub fn execute(&mut self, run: &Run<'_>) -> Result<Outcome> {
         let UpdateStatement { table, rows, ignore, assigner, writer } = self;
         let how = Strictness::new(run, *ignore, false);
@@ -290,6 +293,7 @@ impl UpdateStatement {
     }
 }
 
+/// DELETE from one table.
 pub struct DeleteStatement {
     rows: Rows,
     ignore: bool,
@@ -298,6 +302,7 @@ pub struct DeleteStatement {
 }
 
 impl DeleteStatement {
+    /// Made of its plan.
     pub fn new(d: node::Delete) -> DeleteStatement {
         DeleteStatement {
             rows: Rows::new(d.target, d.rules.as_ref().is_none_or(|r| r.triggers.all.is_empty()), false),
@@ -307,6 +312,7 @@ impl DeleteStatement {
         }
     }
 
+    /// Takes the rows away. Errors of foreign keys and triggers are the statement's.
     pub fn execute(&mut self, run: &Run<'_>) -> Result<Outcome> {
         let mut deleted = 0;
         run.evaluation.strict.set(run.evaluation.sql_mode.is_strict() && !self.ignore);

@@ -5,6 +5,7 @@ use crate::{Frame, Op, Run, Scope, Settled};
 use observe::clock::now_ns;
 use types::Result;
 
+/// An operator that EXPLAIN ANALYZE watches.
 pub struct CountedOp {
     pub inner: Box<dyn Op>,
     pub number: usize,

@@ -60,10 +60,12 @@ impl Entries {
         entries
     }
 
+    /// How many entries there are.
     pub fn count(&self) -> usize {
         self.at.len()
     }
 
+    /// The entries in their order.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         self.at.iter().map(|(from, to)| &self.bytes[*from..*to])
     }
@@ -84,6 +86,7 @@ impl Entries {
         self.iter().find(|e| in_ranges(e)) == Some(entry)
     }
 
+    /// Is it one of them? They are sorted.
     pub fn contains(&self, entry: &[u8]) -> bool {
         self.at.binary_search_by(|(from, to)| self.bytes[*from..*to].cmp(entry)).is_ok()
     }

@@ -82,6 +82,7 @@ pub struct Run<'x> {
 }
 
 impl<'x> Run<'x> {
+    /// What an execution begins with.
     #[inline]
     pub fn new(
         tx: &'x mut Transaction,
@@ -123,6 +124,7 @@ impl<'x> Run<'x> {
         if self.constants.is_empty() { Ok(()) } else { self.ask(self.constants.iter()) }
     }
 
+    /// Evaluates constants that are to be known before any row is read.
     #[cold]
     pub fn ask<'f>(&self, constants: impl Iterator<Item = &'f Constant>) -> Result<()> {
         let frame = Frame::new(Vec::new(), Vec::new());

@@ -11,6 +11,7 @@ use plan::node::{Explain, Line};
 use types::collation::CollationId;
 use types::{DataType, Result, TypeKind, Value};
 
+/// EXPLAIN, and EXPLAIN ANALYZE with the statement that it runs.
 pub struct ExplainStatement {
     rows: Vec<Vec<Value<'static>>>,
     analyze: Option<(Query, Vec<Line>)>,
@@ -18,11 +19,13 @@ pub struct ExplainStatement {
 }
 
 impl ExplainStatement {
+    /// Made of its plan.
     pub fn new(e: Explain) -> ExplainStatement {
         let analyze = e.analyze.map(|(plan, lines)| (build_query(*plan), lines));
         ExplainStatement { rows: e.rows, analyze, into: e.into }
     }
 
+    /// Sends the rows; those of ANALYZE once the statement has run.
     pub fn execute(&mut self, run: &Run<'_>, columns: &[ColumnMeta], sink: &mut dyn RowSink) -> Result<Outcome> {
         if let Some((query, lines)) = &mut self.analyze {
             query.forget();

@@ -32,6 +32,7 @@ pub struct FieldReader {
 }
 
 impl FieldReader {
+    /// A reader of a file of that format.
     pub fn new(source: Box<dyn Read + Send>, format: FileFormat) -> FieldReader {
         let mut marks = [false; 256];
         let ends = [format.fields_terminated.first(), format.lines_terminated.first()];

@@ -29,6 +29,7 @@ impl Op for OneOp {
     }
 }
 
+/// Rows that are lists of expressions.
 pub struct ValuesOp {
     pub slot: usize,
     pub rows: Vec<Vec<Expr>>,
@@ -96,6 +97,7 @@ impl Op for ComputedOp {
     }
 }
 
+/// The rows that a condition is true of.
 pub struct FilterOp {
     pub input: Box<dyn Op>,
     pub condition: Expr,
@@ -152,6 +154,7 @@ impl Op for FilterOp {
     }
 }
 
+/// Each different row once, by a hash table that spills.
 pub struct DistinctOp {
     input: Box<dyn Op>,
     distinct: Distinct,
@@ -169,6 +172,7 @@ struct Distinct {
 }
 
 impl DistinctOp {
+    /// Rows are the same where these values are.
     pub fn new(input: Box<dyn Op>, values: Vec<Expr>) -> DistinctOp {
         let (seen, aside) = (KeySet::default(), Aside::default());
         let distinct = Distinct { values, seen, memory_max: 0, aside, key: Vec::new(), row: Vec::new() };
@@ -350,6 +354,7 @@ impl Op for DerivedOp {
     }
 }
 
+/// UNION, INTERSECT and EXCEPT.
 pub struct SetOpOp {
     pub kind: SetKind,
     pub all: bool,

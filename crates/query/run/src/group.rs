@@ -23,6 +23,7 @@ struct Grouped {
     level: u32,
 }
 
+/// Groups of the input's rows, in memory or spilled.
 pub struct GroupOp {
     input: Box<dyn Op>,
     slot: usize,
@@ -76,6 +77,7 @@ struct Groups {
 }
 
 impl GroupOp {
+    /// Made of its plan.
     pub fn new(input: Box<dyn Op>, g: Group) -> GroupOp {
         let state = |i: usize| (0..i).find(|j| g.aggregates[*j].same_state(&g.aggregates[i])).unwrap_or(i);
         let states = (0..g.aggregates.len()).map(state).collect();

@@ -50,14 +50,17 @@ struct Stretch {
 }
 
 impl Handler {
+    /// A table that HANDLER ... OPEN has just opened.
     pub fn new(table: Arc<Table>, alias: &str) -> Handler {
         Handler { table, alias: alias.to_string(), index: None, place: Place::Nowhere }
     }
 
+    /// What HANDLER calls the table.
     pub fn alias(&self) -> &str {
         &self.alias
     }
 
+    /// The table as it was when it was opened.
     pub fn table(&self) -> &Arc<Table> {
         &self.table
     }

@@ -10,6 +10,7 @@ use expr::Expr;
 use plan::node::IndexMerge;
 use types::Result;
 
+/// The rows that one of several scans finds, each once.
 pub struct IndexMergeOp {
     branches: Vec<(ScanOp, Expr)>,
     /// The branch that is read.
@@ -17,6 +18,7 @@ pub struct IndexMergeOp {
 }
 
 impl IndexMergeOp {
+    /// Made of its plan, which has at least two branches.
     pub fn new(m: IndexMerge) -> IndexMergeOp {
         assert!(m.branches.len() > 1, "one branch is a scan");
         IndexMergeOp { branches: m.branches.into_iter().map(|(s, e)| (ScanOp::new(s), e)).collect(), at: 0 }

@@ -117,6 +117,7 @@ pub(super) struct Progress {
 }
 
 impl InsertStatement {
+    /// Made of its plan.
     pub fn new(i: node::Insert) -> InsertStatement {
         let mut given = vec![None; i.table.columns.len()];
         for (n, c) in i.columns.iter().enumerate() {
@@ -159,6 +160,7 @@ impl InsertStatement {
         }
     }
 
+    /// Writes the rows. Errors of the rows' types, keys and rules are the statement's.
     pub fn execute(&mut self, run: &Run<'_>) -> Result<Outcome> {
         let table = self.table.take().expect("put back after each execution");
         let result = self.execute_on(&table, run);

@@ -12,6 +12,7 @@ use types::Result;
 /// Entries that are passed over one by one before the index is descended anew.
 const STEPS_MAX: usize = 24;
 
+/// The rows that all of several index scans find.
 pub struct IntersectionOp {
     slot: usize,
     scans: Vec<Side>,
@@ -32,6 +33,7 @@ struct Side {
 }
 
 impl IntersectionOp {
+    /// Made of its plan, which has at least two scans.
     pub fn new(m: Intersection) -> IntersectionOp {
         assert!(m.scans.len() > 1, "one index is a scan");
         let slot = m.scans[0].slot;

@@ -12,6 +12,7 @@ use expr::{Execution, Expr};
 use plan::node::JoinKind;
 use types::Result;
 
+/// The join that opens its right side for each left row.
 pub struct LoopOp {
     pub left: Box<dyn Op>,
     pub right: Box<dyn Op>,
@@ -21,6 +22,7 @@ pub struct LoopOp {
     pub state: State,
 }
 
+/// How far a join by loops has come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum State {
     /// A left row is wanted.
@@ -114,6 +116,7 @@ struct Built {
     next: u32,
 }
 
+/// The join by a hash table of its right side.
 pub struct HashOp {
     pub left: Box<dyn Op>,
     pub right: Box<dyn Op>,
@@ -145,6 +148,7 @@ pub struct Spilled {
     row: Vec<u8>,
 }
 
+/// The rows of one side, by key.
 #[derive(Default)]
 pub struct Rows {
     /// By key the first row of its chain, and the last one.

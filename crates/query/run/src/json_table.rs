@@ -11,6 +11,7 @@ use types::sql_mode::SqlMode;
 use types::store::{StoreContext, coerce_for_store};
 use types::{CollationId, DataType, Result, TypeKind, Value, err};
 
+/// JSON_TABLE: rows of a document.
 pub struct JsonTableOp {
     pub table: JsonTable,
     /// The rows, one behind the other, and where each ends.
@@ -20,6 +21,7 @@ pub struct JsonTableOp {
 }
 
 impl JsonTableOp {
+    /// Made of its plan.
     pub fn new(table: JsonTable) -> JsonTableOp {
         JsonTableOp { table, rows: Vec::new(), ends: Vec::new(), next: 0 }
     }

@@ -10,17 +10,20 @@ pub struct KeySet {
     bytes: Vec<u8>,
 }
 
+/// The same in all executions: spilled rows are divided by it.
 pub fn hash_bytes(bytes: &[u8]) -> u64 {
     use std::hash::BuildHasher;
     foldhash::fast::FixedState::default().hash_one(bytes)
 }
 
 impl KeySet {
+    /// Empties the set and keeps its memory.
     pub fn clear(&mut self) {
         self.table.clear();
         self.bytes.clear();
     }
 
+    /// Has the key been put in?
     pub fn contains(&self, key: &[u8]) -> bool {
         self.table.find(hash_bytes(key), |e| &self.bytes[e.0 as usize..e.1 as usize] == key).is_some()
     }

@@ -18,6 +18,7 @@ pub fn limit_value(e: &Expr, run: &Run<'_>, at: Scope<'_>) -> Result<u64> {
     }
 }
 
+/// So many rows, from the offset on.
 pub struct LimitOp {
     pub input: Box<dyn Op>,
     pub count: Expr,

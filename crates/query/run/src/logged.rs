@@ -97,10 +97,12 @@ impl LoggedRows {
         dependency::note_unknown(tx.events());
     }
 
+    /// A row was inserted: notes its image for the binary log.
     pub fn inserted<'v>(&self, tx: &mut Transaction, row: impl Fn(usize) -> Value<'v>) -> Result<()> {
         self.logged(tx, |rows, events| rows.insert(events, row))
     }
 
+    /// A row was updated: notes both images.
     pub fn updated<'v>(
         &self,
         tx: &mut Transaction,
@@ -110,6 +112,7 @@ impl LoggedRows {
         self.logged(tx, |rows, events| rows.update(events, old, new))
     }
 
+    /// A row was deleted: notes its image.
     pub fn deleted<'v>(&self, tx: &mut Transaction, row: impl Fn(usize) -> Value<'v>) -> Result<()> {
         self.logged(tx, |rows, events| rows.delete(events, row))
     }

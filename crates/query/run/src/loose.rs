@@ -19,6 +19,7 @@ enum Step {
     Done,
 }
 
+/// A loose scan: the first or last entry of each group, without those between.
 pub struct LooseOp {
     scan: ScanOp,
     loose: Loose,
@@ -34,6 +35,7 @@ pub struct LooseOp {
 }
 
 impl LooseOp {
+    /// Made of its plan, which has a loose access.
     pub fn new(scan: Scan) -> LooseOp {
         let loose = scan.access.loose.expect("planned as a loose scan");
         LooseOp {

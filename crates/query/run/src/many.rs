@@ -112,6 +112,7 @@ struct Target {
     ignored: u64,
 }
 
+/// UPDATE of several tables.
 pub struct UpdateManyStatement {
     root: Box<dyn Op>,
     frame: Frame,
@@ -128,6 +129,7 @@ pub struct UpdateManyStatement {
 }
 
 impl UpdateManyStatement {
+    /// Made of its plan.
     pub fn new(mut u: node::UpdateMany) -> UpdateManyStatement {
         u.plan.set_in_order();
         let first = u.plan.first_scan().and_then(|scan| {
@@ -161,6 +163,7 @@ impl UpdateManyStatement {
         }
     }
 
+    /// Joins, then writes each row of each table once.
     pub fn execute(&mut self, run: &Run<'_>) -> Result<Outcome> {
         let how = Strictness::new(run, self.ignore, false);
         run.evaluation.strict.set(!how.lenient);
@@ -346,6 +349,7 @@ fn keep_nulls(table: &Table, columns: &[usize], values: &mut [Value<'_>], nulls:
     }
 }
 
+/// DELETE from several tables.
 pub struct DeleteManyStatement {
     root: Box<dyn Op>,
     frame: Frame,
@@ -355,6 +359,7 @@ pub struct DeleteManyStatement {
 }
 
 impl DeleteManyStatement {
+    /// Made of its plan.
     pub fn new(d: node::DeleteMany) -> DeleteManyStatement {
         DeleteManyStatement {
             frame: Frame::new(d.shapes, slot_names(&d.plan)),
@@ -369,6 +374,7 @@ impl DeleteManyStatement {
         }
     }
 
+    /// Joins, then takes each row of each table away once.
     pub fn execute(&mut self, run: &Run<'_>) -> Result<Outcome> {
         let DeleteManyStatement { root, frame, targets, ignore, writer } = self;
         run.evaluation.strict.set(run.evaluation.sql_mode.is_strict() && !*ignore);

@@ -41,16 +41,19 @@ pub(super) struct Taken<'e> {
 }
 
 impl Entries {
+    /// Empties the batch and keeps its memory.
     pub fn clear(&mut self) {
         self.list.clear();
         self.bytes.clear();
         self.taken = 0;
     }
 
+    /// Bytes that the batch takes.
     pub fn memory(&self) -> usize {
         self.bytes.len() + self.list.len() * size_of::<Entry>()
     }
 
+    /// Have all entries been taken?
     pub fn is_empty(&self) -> bool {
         self.taken == self.list.len()
     }
@@ -74,6 +77,7 @@ impl Entries {
         self.list.sort_unstable_by(|a, b| a.head.cmp(&b.head).then_with(|| row(a).cmp(row(b))));
     }
 
+    /// The next entry.
     pub fn take(&mut self) -> Option<Taken<'_>> {
         let e = *self.list.get(self.taken)?;
         self.taken += 1;
@@ -87,6 +91,7 @@ pub(super) fn batch_bytes(run: &Run<'_>) -> usize {
     run.variable("read_rnd_buffer_size").clamp(1, 1 << 30) as usize
 }
 
+/// A multi-range read: entries in batches, rows in the order of the clustered index.
 pub struct MultiRangeOp {
     scan: ScanOp,
     entries: Entries,
@@ -100,6 +105,7 @@ pub struct MultiRangeOp {
 }
 
 impl MultiRangeOp {
+    /// Made of its plan, which asks for one.
     pub fn new(scan: Scan) -> MultiRangeOp {
         assert!(scan.multi_range, "planned as a multi-range read");
         MultiRangeOp {

@@ -289,6 +289,7 @@ impl Prepared {
         self.values_matter
     }
 
+    /// How many `?` the statement has.
     pub fn param_count(&self) -> usize {
         self.param_count
     }
@@ -362,6 +363,7 @@ impl Prepared {
         Ok(run)
     }
 
+    /// The tables that it touches.
     pub fn tables(&self) -> &[TableUse] {
         &self.tables
     }
@@ -659,6 +661,7 @@ impl Prepared {
         self.has_untold
     }
 
+    /// Says whether there are warnings of parameters that nobody has asked for yet.
     #[inline]
     pub fn set_untold(&mut self, has_untold: bool) {
         self.has_untold = has_untold;

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use types::codes::*;
 use types::{DataType, Result, StoreContext, TypeKind, Value, err};
 
+/// A recursive common table expression.
 pub struct RecursiveOp {
     number: usize,
     slot: usize,

@@ -39,6 +39,7 @@ pub struct RuleSet {
 }
 
 impl RuleSet {
+    /// The rules with frames for their expressions.
     pub fn new(rules: Arc<Rules>) -> RuleSet {
         let frame = |n: &TableRules| Frame::new(vec![Shape::Row(n.table.clone())], Vec::new());
         let frames = rules.nodes.iter().map(frame).collect();
@@ -78,10 +79,12 @@ impl RuleSet {
         self.triggers.as_ref().map_or(&[], |t| t.of(event, before))
     }
 
+    /// Is there a trigger for the event at that time?
     pub fn fires(&self, event: TriggerEvent, before: bool) -> bool {
         !self.triggers(event, before).is_empty()
     }
 
+    /// Is there a trigger for rows that go?
     pub fn fires_at_delete(&self) -> bool {
         [true, false].iter().any(|before| self.fires(TriggerEvent::Delete, *before))
     }

@@ -131,6 +131,7 @@ enum Lookup {
 }
 
 impl ScanOp {
+    /// Made of its plan.
     pub fn new(scan: Scan) -> ScanOp {
         let table = scan.table;
         let index = scan.access.index;

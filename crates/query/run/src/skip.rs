@@ -17,6 +17,7 @@ enum State {
     Done,
 }
 
+/// A skip scan: ranges of a later index part within each value of those before.
 pub struct SkipOp {
     scan: ScanOp,
     skip: Box<Skip>,
@@ -34,6 +35,7 @@ pub struct SkipOp {
 }
 
 impl SkipOp {
+    /// Made of its plan, which has a skip access.
     pub fn new(mut scan: Scan) -> SkipOp {
         let skip = scan.access.skip.take().expect("planned as a skip scan");
         SkipOp {

@@ -282,6 +282,7 @@ impl Rows {
     }
 }
 
+/// The input's rows in an order, in memory or spilled.
 pub struct SortOp {
     input: Box<dyn Op>,
     keys: Vec<SortKey>,
@@ -306,6 +307,7 @@ pub(super) fn count(rows: u64) {
 const SHRINK_AT: usize = 1024;
 
 impl SortOp {
+    /// `values` of each row are kept, and read from `slot` afterwards. `unique`: of rows with the same keys one.
     pub fn new(
         input: Box<dyn Op>,
         keys: Vec<SortKey>,

@@ -47,6 +47,7 @@ pub struct Spill {
 }
 
 impl Spill {
+    /// A temporary file of its own.
     pub fn new(run: &impl Room) -> Result<Spill> {
         Ok(Spill { file: run.temp_file()?, end: 0 })
     }
@@ -104,15 +105,18 @@ pub struct Reader {
 }
 
 impl Reader {
+    /// Of rows that lie in these extents.
     pub fn new(extents: Vec<Extent>) -> Reader {
         let rest = Extent { from: 0, to: 0 };
         Reader { extents: extents.into_iter(), rest, buffer: Vec::new(), key: (0, 0), payload_end: 0 }
     }
 
+    /// The key of the row at hand.
     pub fn key(&self) -> &[u8] {
         &self.buffer[self.key.0..self.key.1]
     }
 
+    /// What lies behind it.
     pub fn payload(&self) -> &[u8] {
         &self.buffer[self.key.1..self.payload_end]
     }
@@ -163,6 +167,7 @@ pub struct Runs {
 }
 
 impl Runs {
+    /// Runs in a temporary file of their own.
     pub fn new(run: &impl Room) -> Result<Runs> {
         Ok(Runs { spill: Spill::new(run)?, runs: Vec::new() })
     }
@@ -308,6 +313,7 @@ pub struct Aside {
 }
 
 impl Aside {
+    /// Forgets all that was put aside.
     pub fn clear(&mut self) {
         *self = Aside::default();
     }
@@ -317,6 +323,7 @@ impl Aside {
         self.depth < DEPTH_MAX
     }
 
+    /// Puts a row aside, into the partition of its hash.
     #[cold]
     pub fn push(&mut self, run: &impl Room, hash: u64, row: &[u8]) -> Result<()> {
         let open = match &mut self.open {
@@ -426,16 +433,19 @@ impl Sides {
         depth < DEPTH_MAX
     }
 
+    /// Partitions for both sides of a join. `depth`: how often their rows have been divided before.
     #[cold]
     pub fn new(run: &impl Room, depth: u32) -> Result<Sides> {
         assert!(Sides::may_grow(depth), "a partition that cannot be divided stays in memory");
         Ok(Sides { left: Partitions::new(run, depth)?, right: Partitions::new(run, depth)? })
     }
 
+    /// A row of the left side.
     pub fn push_left(&mut self, hash: u64, row: &[u8]) -> Result<()> {
         self.left.push(hash, row)
     }
 
+    /// A row of the right side.
     pub fn push_right(&mut self, hash: u64, row: &[u8]) -> Result<()> {
         self.right.push(hash, row)
     }
@@ -477,12 +487,14 @@ impl Place {
         Place { at, ..Place::default() }
     }
 
+    /// Where it is, as [`Kept::end`] tells it.
     pub fn at(&self) -> u64 {
         self.at
     }
 }
 
 impl Kept {
+    /// Forgets all rows and keeps the memory.
     pub fn clear(&mut self) {
         *self = Kept { memory: std::mem::take(&mut self.memory), ..Kept::default() };
         self.memory.clear();

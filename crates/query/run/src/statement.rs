@@ -35,6 +35,7 @@ enum Kind {
 }
 
 impl Statement {
+    /// Operators made of the plan.
     pub fn new(body: Body) -> Statement {
         let kind = match body {
             Body::Query(q, into) => Kind::Query(Box::new(build_query(*q)), into),
@@ -59,6 +60,7 @@ impl Statement {
         }
     }
 
+    /// Runs the statement once; its rows go to `sink`.
     pub fn execute(&mut self, run: &Run<'_>, columns: &[ColumnMeta], sink: &mut dyn RowSink) -> Result<Outcome> {
         run.check_killed()?;
         match &mut self.kind {

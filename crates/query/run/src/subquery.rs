@@ -19,14 +19,17 @@ pub struct Query {
 }
 
 impl Query {
+    /// Operators, the rows they fill, and what is computed of these.
     pub fn new(root: Box<dyn Op>, frame: Frame, outputs: Vec<Expr>) -> Query {
         Query { root, frame, outputs }
     }
 
+    /// Before the first row. `outer`: the row of the query around.
     pub fn open(&mut self, run: &Run<'_>, outer: Option<&Scope<'_>>) -> Result<()> {
         self.root.open(run, &mut self.frame, outer)
     }
 
+    /// The next row into the frame. False: there is none.
     #[inline]
     pub fn next(&mut self, run: &Run<'_>, outer: Option<&Scope<'_>>) -> Result<bool> {
         self.root.next(run, &mut self.frame, outer)
@@ -195,6 +198,7 @@ pub fn scalar<'a>(run: &'a Run<'_>, i: usize, column: usize, at: Scope<'_>) -> R
     Ok(sub.row[column].clone())
 }
 
+/// Does the subquery have a row for the row at hand?
 pub fn exists(run: &Run<'_>, i: usize, at: Scope<'_>) -> Result<bool> {
     let mut sub = run.subqueries[i].borrow_mut();
     let sub = &mut *sub;

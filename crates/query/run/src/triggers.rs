@@ -56,10 +56,12 @@ impl Triggers {
         after[before + usize::from(!trigger.before)].push(compiled);
     }
 
+    /// Do triggers of the event see generated columns?
     pub fn shows_generated(&self, event: TriggerEvent) -> bool {
         self.show_generated[usize::from(event == TriggerEvent::Update)]
     }
 
+    /// Triggers of the event at that time, in the order in which they fire.
     pub fn of(&self, event: TriggerEvent, before: bool) -> &[Own] {
         let triggers = match event {
             TriggerEvent::Insert => &self.insert,
@@ -80,6 +82,7 @@ pub struct NewRow<'r> {
 }
 
 impl NewRow<'_> {
+    /// `NEW.column`: what was set, else what the row has.
     pub fn get(&self, table: &Table, column: usize, run: &Run<'_>) -> Result<Value<'static>> {
         if let Some((_, value)) = self.set.iter().find(|(c, _)| *c == column) {
             return Ok(value.clone());
@@ -90,6 +93,7 @@ impl NewRow<'_> {
         Ok(long::column(&run.tx.borrow(), table, self.row, column)?.into_owned())
     }
 
+    /// `SET NEW.column = value`.
     pub fn put(&mut self, column: usize, value: Value<'static>) {
         self.nulls.retain(|c| *c != column);
         match self.set.iter_mut().find(|(c, _)| *c == column) {

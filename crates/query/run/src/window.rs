@@ -49,6 +49,7 @@ impl Kept {
     }
 }
 
+/// The steps of windows over the input's rows.
 pub struct WindowOp {
     input: Box<dyn Op>,
     plan: Window,
@@ -70,6 +71,7 @@ pub struct WindowOp {
 const HEAD: usize = 12;
 
 impl WindowOp {
+    /// Made of its plan.
     pub fn new(input: Box<dyn Op>, plan: Window) -> WindowOp {
         WindowOp {
             input,

@@ -30,6 +30,7 @@ impl Level {
     }
 }
 
+/// A column of JSON_TABLE.
 pub struct Column {
     /// Position in the row.
     pub at: usize,
@@ -38,6 +39,7 @@ pub struct Column {
     pub what: What,
 }
 
+/// What a column of JSON_TABLE gives.
 pub enum What {
     /// The number of the row in its level.
     Ordinality,
@@ -50,6 +52,7 @@ pub enum What {
     },
 }
 
+/// What stands in for a value: ON EMPTY, ON ERROR.
 pub enum Response {
     Null,
     Error,

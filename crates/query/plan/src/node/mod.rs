@@ -41,6 +41,7 @@ pub struct SoughtColumn {
     pub collation: CollationId,
 }
 
+/// How rows come about. Each node says which slots its rows fill.
 pub enum Plan {
     /// One row without columns: SELECT without FROM.
     One,
@@ -105,6 +106,7 @@ pub enum Plan {
     SetOp(Box<SetOp>),
 }
 
+/// A table that is read by one access path.
 pub struct Scan {
     pub slot: usize,
     /// As the statement calls the table.
@@ -231,6 +233,7 @@ impl IndexRange {
     }
 }
 
+/// Which rows of its two sides a join gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JoinKind {
     Inner,
@@ -242,6 +245,7 @@ pub enum JoinKind {
     Anti,
 }
 
+/// Rows of two sides together.
 pub struct Join {
     pub kind: JoinKind,
     pub left: Plan,
@@ -258,6 +262,7 @@ pub struct Join {
     pub in_order: bool,
 }
 
+/// Groups of rows, and what is computed of each.
 pub struct Group {
     pub input: Plan,
     pub keys: Vec<Expr>,
@@ -323,6 +328,7 @@ pub enum Step {
     Aggregate(Box<AggregateCall>),
 }
 
+/// The frame of a step of windows.
 pub struct StepFrame {
     /// The current row is itself; else its peers as well.
     pub rows: bool,
@@ -330,6 +336,7 @@ pub struct StepFrame {
     pub end: Edge,
 }
 
+/// One end of a frame.
 pub enum Edge {
     Unbounded,
     Current,
@@ -343,11 +350,13 @@ pub enum Edge {
     },
 }
 
+/// What rows are sorted by.
 pub struct SortKey {
     pub expr: Expr,
     pub descending: bool,
 }
 
+/// Rows in an order.
 pub struct Sort {
     pub input: Plan,
     /// A key that is a column of `slot` is the value that is kept there.
@@ -361,6 +370,7 @@ pub struct Sort {
     pub limit: Option<(Expr, Option<Expr>)>,
 }
 
+/// UNION, INTERSECT, EXCEPT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SetKind {
     Union,
@@ -368,6 +378,7 @@ pub enum SetKind {
     Except,
 }
 
+/// The rows of two queries together.
 pub struct SetOp {
     pub kind: SetKind,
     pub all: bool,
@@ -414,6 +425,7 @@ pub struct Explain {
     pub into: Option<String>,
 }
 
+/// INSERT and REPLACE.
 pub struct Insert {
     pub table: Arc<Table>,
     /// Schema and name of the view that the statement names instead.
@@ -437,6 +449,7 @@ pub struct Insert {
     pub rules: Option<Arc<Rules>>,
 }
 
+/// Where the rows of an INSERT come from.
 pub enum InsertSource {
     Rows(Vec<Vec<Assigned>>),
     Query(Box<QueryPlan>),
@@ -463,6 +476,7 @@ pub struct Target {
     pub limit: Option<Expr>,
 }
 
+/// UPDATE of one table.
 pub struct Update {
     pub target: Target,
     pub ignore: bool,
@@ -470,6 +484,7 @@ pub struct Update {
     pub rules: Option<Arc<Rules>>,
 }
 
+/// DELETE from one table.
 pub struct Delete {
     pub target: Target,
     pub ignore: bool,
@@ -486,6 +501,7 @@ pub struct UpdateMany {
     pub ignore: bool,
 }
 
+/// A table that UPDATE of several tables writes.
 pub struct UpdateTarget {
     pub slot: usize,
     pub table: Arc<Table>,
@@ -523,6 +539,7 @@ impl Target {
 }
 
 impl Body {
+    /// The columns of the result; none of a statement without one.
     pub fn columns(&self) -> &[ColumnMeta] {
         match self {
             Body::Query(q, into) if into.is_empty() => &q.columns,
@@ -540,6 +557,7 @@ impl Body {
         }
     }
 
+    /// The plan as text, a node a line: for tests.
     pub fn print(&self) -> String {
         let mut out = String::new();
         match self {
@@ -650,6 +668,7 @@ impl Plan {
         }
     }
 
+    /// The scan that is read first, if the plan begins with one.
     pub fn first_scan(&self) -> Option<&Scan> {
         match self {
             Plan::Scan(s) => Some(s),

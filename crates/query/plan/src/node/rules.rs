@@ -11,6 +11,7 @@ pub struct Rules {
     pub triggers: Triggers,
 }
 
+/// What a row of a table has to satisfy, or gets, beyond types and keys.
 pub struct TableRules {
     pub table: Arc<Table>,
     /// Expressions over a row in slot 0.

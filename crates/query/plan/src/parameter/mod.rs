@@ -62,18 +62,22 @@ pub fn text_type(collation: CollationId) -> DataType {
     }
 }
 
+/// The type of a parameter that stands for bytes.
 pub fn binary_type() -> DataType {
     DataType::string(TypeKind::VarBinary, BINARY_BYTES, CollationId::BINARY)
 }
 
+/// Of one that stands for an integer.
 pub fn integer_type() -> DataType {
     DataType { length: 21, ..DataType::new(TypeKind::BigInt) }
 }
 
+/// Of one that stands for a double.
 pub fn double_type() -> DataType {
     DataType { length: 23, ..DataType::new(TypeKind::Double) }
 }
 
+/// Of one that stands for a decimal.
 pub fn decimal_type() -> DataType {
     DataType::decimal(Decimal::MAX_PRECISION, 30)
 }

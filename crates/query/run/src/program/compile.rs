@@ -49,10 +49,12 @@ struct Held {
 }
 
 impl Own {
+    /// The first owner of a compiled program.
     pub fn new(compiled: Arc<Compiled>) -> Own {
         Own(Arc::new(Held { compiled }))
     }
 
+    /// Is it of that program?
     pub fn is(&self, other: &Compiled) -> bool {
         std::ptr::eq(&**self, other)
     }
@@ -85,6 +87,7 @@ enum Source {
     Statement(Program),
 }
 
+/// How a routine is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoutineName {
     pub schema: String,
@@ -222,6 +225,7 @@ impl Compiled {
         Around { schema, sql_mode, collation: self.connection_collation, user }
     }
 
+    /// The operations.
     pub fn program(&self) -> &Program {
         match &self.source {
             Source::Statement(program) => program,

@@ -16,6 +16,7 @@ pub(super) struct OpenCursor {
 }
 
 impl OpenCursor {
+    /// The next row; `None`: there is no more.
     pub fn next(&mut self) -> Option<Box<[Value<'static>]>> {
         self.rows.pop_front()
     }

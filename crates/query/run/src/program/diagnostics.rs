@@ -33,19 +33,23 @@ pub struct ConditionItems {
 }
 
 impl Condition {
+    /// A condition without items of its own.
     pub fn new(level: &'static str, code: u16, message: String) -> Condition {
         Condition { level, code, sqlstate: types::error::sqlstate(code), message, items: None }
     }
 
+    /// What an error is, as a condition.
     pub fn of_error(error: &SqlError) -> Condition {
         let SqlError { code, sqlstate, message } = error.clone();
         Condition { level: "Error", code, sqlstate, message, items: None }
     }
 
+    /// The condition as an error.
     pub fn error(&self) -> SqlError {
         SqlError { code: self.code, sqlstate: self.sqlstate, message: self.message.clone() }
     }
 
+    /// Is it an error, and not a warning or note?
     pub fn is_error(&self) -> bool {
         self.level == "Error"
     }

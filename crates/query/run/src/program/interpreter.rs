@@ -28,6 +28,7 @@ pub struct Plans<P> {
 }
 
 impl<P> Plans<P> {
+    /// No statement of the program is planned yet.
     pub fn new(compiled: &Own) -> Plans<P> {
         let parts = compiled.program().parts.len();
         Plans {

@@ -184,6 +184,7 @@ impl Closures {
         self.is_cut = false;
     }
 
+    /// What is known of a routine under this version of the dictionary; of another version all is forgotten.
     pub fn find(&mut self, version: &Arc<Version>, routine: &Own) -> Option<Closure> {
         if !self.version.as_ref().is_some_and(|v| Arc::ptr_eq(v, version)) {
             self.known.clear();
@@ -193,6 +194,7 @@ impl Closures {
         found.map(|(_, closure)| closure.clone())
     }
 
+    /// Remembers it, unless the answer was cut short.
     pub fn keep(&mut self, routine: &Own, closure: &Closure) {
         if self.is_cut && !self.open.is_empty() {
             return;
