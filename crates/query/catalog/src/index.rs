@@ -40,7 +40,7 @@ impl Index {
 
 #[derive(Clone, Debug)]
 pub struct IndexPart {
-    /// Position in [`Table::columns`].
+    /// Position in [`crate::Table::columns`].
     pub column: usize,
     pub key: KeyPart,
 }

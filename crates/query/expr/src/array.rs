@@ -2,7 +2,7 @@
 //!
 //! The column is a JSON array whose elements have been converted to the type of the CAST, each there once, in the order of the
 //! index. The index has an entry for each. MEMBER OF, JSON_CONTAINS and JSON_OVERLAPS of the expression of such a part look into
-//! the column instead ([`crate::plan::array`]): with their values converted in the same way, as MySQL does, so that what the index
+//! the column instead (`plan::array`): with their values converted in the same way, as MySQL does, so that what the index
 //! finds is what they say. A value that has no counterpart in the type is compared with the document as it stands.
 
 use crate::function::{Args, Function, Rule, unlisted};

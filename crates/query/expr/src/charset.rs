@@ -65,7 +65,7 @@ pub(super) fn well_formed<'a>(bytes: Cow<'a, [u8]>, to: &DataType, run: &dyn Exe
     }
 }
 
-/// A value that was cast to the type, which is NULL where it is to be a text and is none: see [`well_formed`].
+/// A value that was cast to the type, which is NULL where it is to be a text and is none: see `well_formed`.
 pub fn text_or_null<'a>(v: Value<'a>, to: &DataType, run: &dyn Execution) -> Value<'a> {
     match v {
         Value::Bytes(bytes) if to.kind.is_text() => well_formed(bytes, to, run).map_or(Value::Null, Value::Bytes),

@@ -174,11 +174,11 @@ pub struct Budget {
     pub height: u32,
     /// What there is stack for.
     pub height_max: u32,
-    /// See [`Planner::step`].
+    /// See [`crate::Planner::step`].
     pub steps: Cell<u32>,
     /// Query blocks planned so far, those that were planned again included.
     pub blocks_planned: usize,
-    /// Those of them that [`pushdown`] has planned again.
+    /// Those of them that [`crate::pushdown`] has planned again.
     pub blocks_anew: usize,
 }
 

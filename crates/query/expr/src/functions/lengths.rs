@@ -80,7 +80,7 @@ pub fn whole(from: &DataType, collation: CollationId) -> DataType {
     }
 }
 
-/// The type of a call of [`Rule::ByLength`], or of FROM_UNIXTIME with a format.
+/// The type of a call of [`crate::function::Rule::ByLength`], or of FROM_UNIXTIME with a format.
 pub(super) fn string_type(name: &'static str, args: &[Expr]) -> Result<DataType> {
     let length = |at: usize| args.get(at).map_or(0, |e| characters(&e.ty));
     let of = |list: &[&Expr], length: u32| Ok(long_text(length, compare::result_collation(list, name)?));

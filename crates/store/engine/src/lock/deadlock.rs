@@ -40,8 +40,8 @@ enum Search {
 
 impl LockTable {
     /// Looks for a cycle through `start`, which has just queued, and ends the wait of the victim: the transaction with the
-    /// least changes on the cycle, and among equals the one that began to wait last, unless one has a [`ForeignWait::place`]. It wakes
-    /// with [`crate::Error::Deadlock`].
+    /// least changes on the cycle, and among equals the one that began to wait last, unless one has a
+    /// [`super::ForeignWait::place`]. It wakes with [`crate::Error::Deadlock`].
     ///
     /// Two who close a cycle in the same moment both find it. Who waits changes nothing, so both choose the same victim, and
     /// the second finds its wait over.

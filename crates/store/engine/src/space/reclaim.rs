@@ -6,9 +6,9 @@
 //! stands, the work goes on after a crash. Before a map is changed the tree's pages go from memory, dirty ones unwritten. Redo
 //! stays sound. An operation on such a page is older than the tree's end; it applies to what the disk has of the page, since
 //! the checkpoint takes a page that was thrown away for dirty until all that is older than that moment is on disk
-//! ([`Pool::throw_away`]), or it is skipped because a newer owner wrote the page. A page of zeros is met by redo only where its
-//! image follows, since a unit is punched only when a durable checkpoint has passed the LSN at which it was free, and never while the
-//! server is being copied.
+//! ([`crate::pool::Pool::throw_away`]), or it is skipped because a newer owner wrote the page. A page of zeros is met by redo only
+//! where its image follows, since a unit is punched only when a durable checkpoint has passed the LSN at which it was free, and never while
+//! the server is being copied.
 
 use super::map::{self, DOOMED, Map, group_of};
 use super::overwrite::Overwriting;

@@ -39,7 +39,7 @@ pub struct Found {
     pub roll_ptr: u64,
 }
 
-/// Copies the newest version of a row out of its leaf, whoever wrote it. The row is as stored: see [`overflow`].
+/// Copies the newest version of a row out of its leaf, whoever wrote it. The row is as stored: see [`crate::overflow`].
 #[inline]
 pub fn newest(store: Store<'_>, tree: Tree, key: &[u8], row: &mut Vec<u8>) -> Result<Option<Found>> {
     Ok(newest_of_leaf(store, tree, key, row)?.map(|(found, _)| found))
