@@ -1,8 +1,8 @@
 //! Whose command is next: few connections of a group at a time, a command or a transaction of each.
 //!
 //! Hundreds of open transactions stand in each other's way. So a connection is given a *turn*: a command, or a transaction up to
-//! [`TURN_MOST`] of being served, and no more than [`AT_ONCE`] have one at a time; the others stand in line. This is [concurrency restriction][malthusian]; InnoDB does the same with
-//! `innodb_thread_concurrency` and its tickets.
+//! [`TURN_MOST`] of being served, and no more than [`AT_ONCE`] have one at a time; the others stand in line. This is [concurrency
+//! restriction][malthusian]; InnoDB does the same with `innodb_thread_concurrency` and its tickets.
 //!
 //! What keeps it harmless:
 //! - Who has something that others may wait for, a transaction or locks, is served at once, turn or not.
