@@ -23,6 +23,7 @@
 /// | `FreeSpace` | extents and free pages of the data file | log buffer |
 /// | `LogBuffer` | what reservations in the log cannot do alone | log file |
 /// | `LogFile` | the file being written and its segments | file input and output |
+/// | `TemporaryFile` | a temporary file to which several threads of a statement write | file input and output |
 /// | `Workers` | which thread serves which connections; taken by threads about to sleep, whatever they hold | nothing |
 /// | `Observe` | registries of counters and gauges | nothing but a gauge's own leaf locks |
 /// | `Kernel` | simulated disks, in tests | nothing |
@@ -74,6 +75,8 @@ pub enum Rank {
     LogBuffer,
     /// The log file being written, and its segments.
     LogFile,
+    /// A temporary file to which several threads of a statement write.
+    TemporaryFile,
     /// Which thread serves which connections.
     Workers,
     /// Registries of counters and gauges.

@@ -5,7 +5,8 @@
 //! temporary file, which are merged.
 
 use run::Run;
-use run::spill::Runs;
+use run::spill::{Merge, Runs};
+use sync::{Mutex, Rank};
 use types::Result;
 
 /// Entries in one buffer, sorted by reference.
@@ -50,6 +51,49 @@ impl Chunk {
     }
 }
 
+/// Runs of index entries that several threads sort, each in a buffer of its own, and add to one temporary file.
+pub(crate) struct SharedRuns {
+    runs: Mutex<Runs>,
+    /// What each thread sorts in memory.
+    chunk_bytes: usize,
+}
+
+/// The entries that a thread has not added to the runs yet.
+#[derive(Default)]
+pub(crate) struct Unsorted(Chunk);
+
+impl SharedRuns {
+    /// Errors 1 and 3 of the temporary file.
+    pub(crate) fn new(run: &Run<'_>, threads: usize) -> Result<SharedRuns> {
+        let runs = Mutex::new(Rank::TemporaryFile, Runs::new(run)?);
+        Ok(SharedRuns { runs, chunk_bytes: buffer_bytes(run)? / threads })
+    }
+
+    pub(crate) fn push(&self, own: &mut Unsorted, entry: &[u8]) -> Result<()> {
+        own.0.push(entry, &[]);
+        if own.0.size() < self.chunk_bytes { Ok(()) } else { self.add(own) }
+    }
+
+    /// Sorts what there is and adds it to the runs.
+    pub(crate) fn add(&self, own: &mut Unsorted) -> Result<()> {
+        own.0.sort();
+        self.runs.lock().add(|put| own.0.iter().try_for_each(|(key, row)| put(key, row)))?;
+        own.0.clear();
+        Ok(())
+    }
+
+    /// All entries in order.
+    pub(crate) fn merge(self, run: &Run<'_>) -> Result<Merge> {
+        self.runs.into_inner().merge(run, false)
+    }
+}
+
+/// `innodb_ddl_buffer_size`: what a statement sorts in memory.
+fn buffer_bytes(run: &Run<'_>) -> Result<usize> {
+    let (value, _) = run.env.borrow().system_variable(Some(false), "innodb_ddl_buffer_size")?;
+    Ok(value.to_u64() as usize)
+}
+
 /// When entries are handed over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
@@ -73,8 +117,7 @@ pub(crate) struct Sorter<S> {
 
 impl<S: FnMut(&[u8], &[u8]) -> Result<()>> Sorter<S> {
     pub(crate) fn new(run: &Run<'_>, order: Order, sink: S) -> Result<Sorter<S>> {
-        let (value, _) = run.env.borrow().system_variable(Some(false), "innodb_ddl_buffer_size")?;
-        let chunk_bytes = value.to_u64() as usize;
+        let chunk_bytes = buffer_bytes(run)?;
         Ok(Sorter { sink, order, chunk: Chunk::default(), chunk_bytes, runs: None, last: Vec::new() })
     }
 

@@ -1,12 +1,13 @@
 //! Bulk work of DDL: filling a new index, and what a definition asks of a table's rows.
 
-use crate::bulk::{Order, Sorter};
+use crate::bulk::{Order, SharedRuns, Sorter, Unsorted};
+use crate::check::PARTS_A_THREAD;
 use catalog::{Table, error};
 use engine::{Cursor, Direction, Isolation, LockMode, Range, Read, Transaction, Wait};
-use expr::Execution;
 use run::entries::{Entries, own_parts, unique_prefix};
 use run::write::{self, duplicate_entry};
 use run::{Env, Run, long};
+use std::cell::RefCell;
 use std::ops::Bound;
 use types::Result;
 
@@ -47,7 +48,7 @@ fn fill(run: &Run<'_>, mut snapshot: Option<&mut Transaction>, read: Read, table
     let clustered = table.indexes[0].tree;
     let (tree, is_unique) = (table.indexes[index].tree, table.indexes[index].unique);
     let (mut loaded, mut unique, mut twice) = (0, Vec::new(), None);
-    let mut sorter = Sorter::new(run, Order::Strict, |entry, _| {
+    let load = |entry: &[u8], _: &[u8]| {
         let mut tx = run.tx.borrow_mut();
         check_interrupt(&tx, loaded)?;
         loaded += 1;
@@ -61,9 +62,15 @@ fn fill(run: &Run<'_>, mut snapshot: Option<&mut Transaction>, read: Read, table
             unique.extend_from_slice(&entry[..bytes]);
         }
         tx.index_load(tree, entry).map_err(error::engine)
-    })?;
-    let filled = collect(run, snapshot.as_deref_mut(), read, table, index, |entry| sorter.push(run, entry, &[]))
-        .and_then(|()| sorter.finish(run));
+    };
+    let filled = match snapshot.as_deref_mut() {
+        Some(snapshot) => fill_in_parts(run, snapshot, table, index, load),
+        None => {
+            let mut sorter = Sorter::new(run, Order::Strict, load)?;
+            let entries = collect(&run.tx, read, table, index, ALL, |entry| sorter.push(run, entry, &[]));
+            entries.and_then(|()| sorter.finish(run))
+        }
+    };
     let Some(entry) = twice else { return filled };
     let (mut row, mut inside, own) = (Vec::new(), Vec::new(), own_parts(table, index, &entry));
     let mut of_run = run.tx.borrow_mut();
@@ -73,29 +80,54 @@ fn fill(run: &Run<'_>, mut snapshot: Option<&mut Transaction>, read: Read, table
     Err(duplicate_entry(table, index, row, None))
 }
 
-/// Gives all entries that the table's rows have in an index, in the order of the rows, to `take`.
-fn collect(
+/// Gives the entries of all rows that a snapshot has, in order, to `load`: read and sorted in parts, by several threads where
+/// processors are idle.
+fn fill_in_parts(
     run: &Run<'_>,
-    mut snapshot: Option<&mut Transaction>,
+    snapshot: &mut Transaction,
+    table: &Table,
+    index: usize,
+    mut load: impl FnMut(&[u8], &[u8]) -> Result<()>,
+) -> Result<()> {
+    let threads = run.env.borrow().system_variable(Some(false), "innodb_ddl_threads")?.0.to_u64() as usize;
+    let parts = snapshot.parts(table.indexes[0].tree, threads * PARTS_A_THREAD).map_err(error::engine)?;
+    if parts.len() < 2 {
+        let mut sorter = Sorter::new(run, Order::Strict, load)?;
+        let snapshot = RefCell::new(snapshot);
+        collect(&snapshot, Read::Consistent, table, index, ALL, |entry| sorter.push(run, entry, &[]))?;
+        return sorter.finish(run);
+    }
+    let runs = SharedRuns::new(run, threads)?;
+    let sorted = snapshot.read_parts(&parts, threads, |tx, part| {
+        let (tx, mut own) = (RefCell::new(tx), Unsorted::default());
+        collect(&tx, Read::Consistent, table, index, part.range(), |entry| runs.push(&mut own, entry))?;
+        runs.add(&mut own)
+    });
+    sorted.into_iter().collect::<Result<()>>()?;
+    let mut merge = runs.merge(run)?;
+    while let Some((entry, row)) = merge.advance()? {
+        load(entry, row)?;
+    }
+    Ok(())
+}
+
+/// Gives all entries that rows of a range have in an index, in the order of the rows, to `take`, which may use the transaction.
+fn collect(
+    tx: &RefCell<&mut Transaction>,
     read: Read,
     table: &Table,
     index: usize,
+    range: Range<'_>,
     mut take: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
-    let mut scan = Cursor::new(table.indexes[0].tree, ALL, Direction::Forward, read, 0);
-    let (mut key, mut inside) = (Vec::new(), Vec::new());
+    let mut scan = Cursor::new(table.indexes[0].tree, range, Direction::Forward, read, 0);
+    let (mut key, mut inside, mut rows) = (Vec::new(), Vec::new(), 0);
     loop {
-        run.check_interrupt()?;
-        let next = match snapshot.as_deref_mut() {
-            Some(snapshot) => scan.next(snapshot),
-            None => scan.next(&mut run.tx.borrow_mut()),
-        };
+        let next = scan.next(&mut tx.borrow_mut());
         let Some(row) = next.map_err(error::engine)? else { return Ok(()) };
-        // Who takes an entry may use the transaction.
-        let value = match snapshot.as_deref() {
-            Some(snapshot) => long::indexed(snapshot, table, [index].into_iter(), row.value, &mut inside)?,
-            None => long::indexed(&run.tx.borrow(), table, [index].into_iter(), row.value, &mut inside)?,
-        };
+        check_interrupt(&tx.borrow(), rows)?;
+        rows += 1;
+        let value = long::indexed(&tx.borrow(), table, [index].into_iter(), row.value, &mut inside)?;
         if table.indexes[index].array_part.is_some() {
             Entries::of(table, index, value, row.key).iter().try_for_each(&mut take)?;
         } else {

@@ -97,6 +97,7 @@ impl OnlineBuild {
         if let Some(rewrite) = &mut self.rewrite {
             return rewrite.copy(tx, env, Some(&mut self.snapshot)).map(drop);
         }
+        self.snapshot.heed(tx);
         let run = Run::new(tx, env, &[], &[]);
         self.indexes.iter().try_for_each(|index| fill::fill_from(&run, &mut self.snapshot, &self.to, *index))
     }

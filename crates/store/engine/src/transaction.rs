@@ -141,6 +141,11 @@ impl Transaction {
         Ok(beside)
     }
 
+    /// From now on what ends the other's statements ends this one's, too.
+    pub fn heed(&mut self, other: &Transaction) {
+        self.interrupt = Arc::clone(&other.interrupt);
+    }
+
     /// A transaction that reads in this one's snapshot and must end before it does. It announces no snapshot of its own. Errors as
     /// [`Transaction::new`].
     pub(crate) fn join_snapshot(&mut self) -> Result<Transaction> {

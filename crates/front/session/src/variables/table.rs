@@ -236,7 +236,7 @@ pub static VARIABLES: &[Variable] = &[
     v("innodb_concurrency_tickets", Scope::Global, Access::Fixed, Startup::OptionNoted, uint(1, 4_294_967_295), Default::UInt(5_000)),
     v("innodb_data_home_dir", Scope::Global, Access::ReadOnly, Startup::OptionFixed, Kind::Str, Default::Str("")),
     v("innodb_ddl_buffer_size", Scope::Both, Access::Dynamic, Startup::Option, uint(65_536, 4_294_967_295), Default::UInt(1_048_576)),
-    v("innodb_ddl_threads", Scope::Both, Access::Fixed, Startup::OptionNoted, uint(1, 64), Default::UInt(1)),
+    v("innodb_ddl_threads", Scope::Both, Access::Dynamic, Startup::Option, uint(1, 64), Default::UInt(4)),
     v("innodb_deadlock_detect", Scope::Global, Access::Dynamic, Startup::Option, Kind::Bool, Default::Bool(true)),
     v("innodb_dedicated_server", Scope::Global, Access::ReadOnly, Startup::OptionNoted, Kind::Bool, Default::Bool(false)),
     v("innodb_default_row_format", Scope::Global, Access::Fixed, Startup::OptionFixed, Kind::Enum(&["redundant", "compact", "dynamic"]), Default::Str("dynamic")),
