@@ -4,6 +4,7 @@ use crate::Planner;
 use crate::names::{AliasRule, Windows};
 use crate::node::{Edge, Plan, SortKey, Step, StepFrame, Window};
 use crate::parameter::{self, Takes};
+use crate::slots::subquery_of;
 use crate::sorted::OrderKey;
 use expr::call::AggregateKind;
 use expr::call::{Bound, Frame, Unit, WindowCall, WindowFunc};
@@ -12,6 +13,7 @@ use expr::number;
 use expr::operator::ArithOp;
 use expr::{Expr, Node, Shape, common, compare, functions, operand};
 use sql::ast::{self, Expr as Ast, FrameBound, FrameUnit, WindowSpec};
+use std::collections::HashSet;
 use types::codes::*;
 use types::{DataType, Result, SqlError, TypeKind, Value, err};
 
@@ -299,7 +301,7 @@ impl Planner<'_> {
     }
 
     /// Puts the operators that compute the windows of `outputs` and `order` on top of `input`, whose rows are in the slots
-    /// `keep`.
+    /// `keep`. Of these an operator keeps the rows of the ones that somebody reads behind it.
     pub(super) fn windows(
         &mut self,
         mut input: Plan,
@@ -345,7 +347,57 @@ impl Planner<'_> {
         for e in outputs.iter_mut().chain(order.iter_mut().map(|o| &mut o.expr)) {
             replace(e, &columns);
         }
+        let mut read = HashSet::new();
+        outputs.iter().chain(order.iter().map(|o| &o.expr)).for_each(|e| self.note_slots(e, &mut read));
+        self.keep_what_is_read(&mut input, read);
         input
+    }
+
+    /// Slots that nobody reads behind a window are not kept by it: the rows of tables are mostly far longer than what is asked of
+    /// them.
+    fn keep_what_is_read(&self, plan: &mut Plan, mut read: HashSet<usize>) {
+        let Plan::Window(w) = plan else { return };
+        w.keep.retain(|slot| read.contains(slot));
+        let keys = w.partition.iter().chain(w.order.iter().map(|k| &k.expr));
+        keys.chain(&w.values).for_each(|e| self.note_slots(e, &mut read));
+        for e in w.steps.iter().flat_map(|(step, frame)| step.counts().into_iter().chain(frame.counts())) {
+            self.note_slots(e, &mut read);
+        }
+        self.keep_what_is_read(&mut w.input, read);
+    }
+
+    /// The slots of the block at hand that an expression reads, itself or in its subqueries.
+    fn note_slots(&self, e: &Expr, read: &mut HashSet<usize>) {
+        let mut note = |e: &Expr| {
+            if let Node::Column { depth: 0, slot, .. } = e.node {
+                read.insert(slot as usize);
+            }
+        };
+        e.any(&mut |e| {
+            note(e);
+            let queries = subquery_of(e).into_iter();
+            queries.flat_map(|query| &self.queries.planned[query].reads).for_each(&mut note);
+            false
+        });
+    }
+}
+
+impl Step {
+    /// What counts rows; its arguments are among the window's values.
+    fn counts(&self) -> Option<&Expr> {
+        match self {
+            Step::Ntile(n) | Step::Nth(_, n) | Step::Shift { offset: n, .. } => Some(n),
+            _ => None,
+        }
+    }
+}
+
+impl StepFrame {
+    fn counts(&self) -> impl Iterator<Item = &Expr> {
+        [&self.start, &self.end].into_iter().filter_map(|edge| match edge {
+            Edge::Before(e) | Edge::After(e) => Some(e),
+            _ => None,
+        })
     }
 }
 

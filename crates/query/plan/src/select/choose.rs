@@ -110,7 +110,6 @@ impl Planner<'_> {
                 group::describe_rolled_up(&mut s.columns, &s.outputs);
             }
         }
-        let grouped_at = self.block().shapes.len();
         plan = self.compute_outputs(plan, &mut s.outputs, &mut s.having, &mut s.order, s.distinct);
         if let Some(condition) = s.having.take() {
             plan = Plan::Filter { input: Box::new(plan), condition };
@@ -119,9 +118,8 @@ impl Planner<'_> {
             describe_kept(&mut s.columns, &s.outputs);
         }
         if s.is.windowed {
-            let slots = self.block().shapes.len();
-            let first = if s.is.grouped { grouped_at - 1 } else { 0 };
-            let keep = (first..slots).collect();
+            // Behind groups, subqueries read the rows of tables that these keep.
+            let keep = (0..self.block().shapes.len()).collect();
             plan = self.windows(plan, &mut s.outputs, &mut s.order, keep);
         }
         Ok(plan)
