@@ -43,6 +43,7 @@ mod many;
 mod multi_range;
 mod one_time_filter;
 mod operator;
+mod order;
 pub mod prepared;
 pub mod program;
 mod recursive;

@@ -1,5 +1,6 @@
 //! Sorting: rows as tuples in one buffer, keys as memory-comparable bytes in another, sorted by reference.
 
+use crate::order::{self, Entry, leading_bytes};
 use crate::spill::{Merge, Room, Runs};
 use crate::{Frame, Op, Receive, Run, Scope, Step, tuple};
 use expr::key::encode_key;
@@ -20,26 +21,11 @@ pub fn encode_sort_key(out: &mut Vec<u8>, v: &Value<'_>, k: &SortKey, longest: u
     }
 }
 
-/// A row to be sorted: the first bytes or weights of its key, which tell most rows apart, and its number.
-#[derive(Clone, Copy)]
-struct Entry {
-    leading: u64,
-    row: u32,
-}
-
 /// Where a row's key and tuple are, both with end.
 #[derive(Clone, Copy)]
 struct Place {
     key: (u32, u32),
     row: (u32, u32),
-}
-
-/// The first bytes of an encoded key, with zeros behind a shorter one.
-pub(super) fn leading_bytes(key: &[u8]) -> u64 {
-    let mut leading = [0; 8];
-    let n = key.len().min(8);
-    leading[..n].copy_from_slice(&key[..n]);
-    u64::from_be_bytes(leading)
 }
 
 /// In place of a key's start: NULL.
@@ -128,7 +114,7 @@ impl Rows {
                     };
                     encode_sort_key(&mut self.key_bytes, &value, k, self.longest);
                 }
-                ((from as u32, self.key_bytes.len() as u32), leading_bytes(&self.key_bytes[from..]))
+                ((from as u32, self.key_bytes.len() as u32), leading_bytes(&self.key_bytes[from..], 0))
             }
             Form::Text { collation, descending, value } => {
                 let range = match value {
@@ -172,7 +158,7 @@ impl Rows {
             (Form::Encoded, v) => {
                 let from = self.key_bytes.len();
                 encode_sort_key(&mut self.key_bytes, v, &keys[0], self.longest);
-                let leading = leading_bytes(&self.key_bytes[from..]);
+                let leading = leading_bytes(&self.key_bytes[from..], 0);
                 self.key_bytes.truncate(from);
                 leading
             }
@@ -202,13 +188,24 @@ impl Rows {
         }
     }
 
+    /// Sorts the rows. Entries of encoded keys are led by any of their bytes afterwards.
     fn sort(&mut self, unique: bool) {
         let mut entries = std::mem::take(&mut self.entries);
+        let mut exact = false;
+        if let Form::Encoded = self.form {
+            let key = |i: usize| {
+                let (from, to) = self.places[i].key;
+                &self.key_bytes[from as usize..to as usize]
+            };
+            (entries, exact) = order::entries(self.places.len(), key);
+        }
         // Rows of equal keys keep the order in which they came.
-        entries.sort_unstable_by_key(|e| (e.leading, e.row));
-        for tied in entries.chunk_by_mut(|a, b| a.leading == b.leading) {
-            if tied.len() > 1 {
-                tied.sort_by(|a, b| self.compare_whole(a, b));
+        order::sort(&mut entries);
+        if !exact {
+            for tied in entries.chunk_by_mut(|a, b| a.leading == b.leading) {
+                if tied.len() > 1 {
+                    tied.sort_by(|a, b| self.compare_whole(a, b));
+                }
             }
         }
         if unique {
@@ -221,9 +218,6 @@ impl Rows {
     fn shrink(&mut self, n: usize, unique: bool) {
         self.sort(unique);
         self.entries.truncate(n);
-        if self.entries.len() == n {
-            self.bound = self.entries.last().map_or(u64::MAX, |e| e.leading);
-        }
         let (mut keys, mut rows) = (Vec::new(), Vec::new());
         let mut places = Vec::with_capacity(self.entries.len());
         let in_row = matches!(self.form, Form::Text { value: Some(_), .. });
@@ -238,12 +232,18 @@ impl Rows {
             } else {
                 let from = keys.len() as u32;
                 keys.extend_from_slice(&self.key_bytes[key.0 as usize..key.1 as usize]);
+                if let Form::Encoded = self.form {
+                    e.leading = leading_bytes(&keys[from as usize..], 0);
+                }
                 (from, keys.len() as u32)
             };
             places.push(Place { key, row: (start, rows.len() as u32) });
             e.row = i as u32;
         }
         (self.key_bytes, self.row_bytes, self.places) = (keys, rows, places);
+        if self.entries.len() == n {
+            self.bound = self.entries.last().map_or(u64::MAX, |e| e.leading);
+        }
     }
 
     fn memory(&self) -> usize {

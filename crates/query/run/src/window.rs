@@ -1,9 +1,10 @@
 //! Window functions. All input rows are kept and sorted by partition and order, in files where they find no room in memory; then
 //! one partition after another is computed, and its rows come out as they went in, with the results in a slot of their own.
 
+use crate::order;
 use crate::saved_slots::{restore_slots, save_slots};
 use crate::spill::{Merge, Room, Runs};
-use crate::{Frame, Op, Run, Scope, tuple};
+use crate::{Frame, Op, Run, Scope, Step as Receiver, tuple};
 use expr::aggregate::Accumulator;
 use expr::call::AggregateCall;
 use expr::key::encode_key;
@@ -17,9 +18,7 @@ use types::{Result, SqlError, Value, err};
 /// A kept row: where its parts are in [`WindowOp::bytes`], one behind the other.
 #[derive(Clone, Copy)]
 struct Kept {
-    /// The first bytes of its key, which tell most rows apart.
-    leading: u64,
-    start: usize,
+    start: u32,
     /// Bytes of the encoded partition; of it and the encoded order; of the tuple of values; of the slots.
     partition: u32,
     key: u32,
@@ -29,11 +28,13 @@ struct Kept {
 
 impl Kept {
     fn key(self) -> Range<usize> {
-        self.start..self.start + self.key as usize
+        let start = self.start as usize;
+        start..start + self.key as usize
     }
 
     fn partition(self) -> Range<usize> {
-        self.start..self.start + self.partition as usize
+        let start = self.start as usize;
+        start..start + self.partition as usize
     }
 
     fn order(self) -> Range<usize> {
@@ -52,13 +53,18 @@ impl Kept {
 /// The steps of windows over the input's rows.
 pub struct WindowOp {
     input: Box<dyn Op>,
+    rows: Rows,
+    /// The partition at hand, and the results of its rows by step.
+    partition: Range<usize>,
+    results: Vec<Column>,
+    next: usize,
+}
+
+/// The rows, and how they are kept.
+struct Rows {
     plan: Window,
     bytes: Vec<u8>,
     rows: Vec<Kept>,
-    /// The partition at hand, and the results of its rows by step.
-    partition: Range<usize>,
-    results: Vec<Vec<Value<'static>>>,
-    next: usize,
     memory_max: usize,
     /// Rows that found no room: sorted runs, then their merge, whose next record is `ahead` once it has been looked at. Its key is
     /// the row's, its payload `partition's length u32 | key's length u32 | values' length u32 | key | values | slots`.
@@ -67,31 +73,42 @@ pub struct WindowOp {
     ahead: Option<Vec<u8>>,
 }
 
+/// The results of a step, a row each.
+enum Column {
+    Numbers(Vec<u64>),
+    Values(Vec<Value<'static>>),
+}
+
 /// Bytes before the key in a record's payload.
 const HEAD: usize = 12;
 
-impl WindowOp {
-    /// Made of its plan.
-    pub fn new(input: Box<dyn Op>, plan: Window) -> WindowOp {
-        WindowOp {
-            input,
-            plan,
-            bytes: Vec::new(),
-            rows: Vec::new(),
-            partition: 0..0,
-            results: Vec::new(),
-            next: 0,
-            memory_max: 0,
-            runs: None,
-            merge: None,
-            ahead: None,
-        }
+impl Rows {
+    fn clear(&mut self, memory_max: usize) {
+        self.bytes.clear();
+        self.rows.clear();
+        self.memory_max = memory_max;
+        (self.runs, self.merge, self.ahead) = (None, None, None);
+    }
+
+    fn memory(&self) -> usize {
+        self.bytes.len() + self.rows.len() * size_of::<Kept>()
     }
 
     /// Rows of equal keys keep the order in which they came.
     fn sort(&mut self) {
-        let bytes = &self.bytes;
-        self.rows.sort_by(|a, b| a.leading.cmp(&b.leading).then_with(|| bytes[a.key()].cmp(&bytes[b.key()])));
+        if self.plan.partition.is_empty() && self.plan.order.is_empty() {
+            return;
+        }
+        let (bytes, rows) = (&self.bytes, &self.rows);
+        let key = |row: usize| &bytes[rows[row].key()];
+        let (mut entries, exact) = order::entries(rows.len(), key);
+        order::sort(&mut entries);
+        if !exact {
+            for tied in entries.chunk_by_mut(|a, b| a.leading == b.leading) {
+                tied.sort_by(|a, b| key(a.row as usize).cmp(key(b.row as usize)));
+            }
+        }
+        self.rows = entries.iter().map(|e| rows[e.row as usize]).collect();
     }
 
     /// The rows in memory become a sorted run.
@@ -109,7 +126,7 @@ impl WindowOp {
                 for length in [k.partition, k.key, k.values] {
                     payload.extend_from_slice(&length.to_le_bytes());
                 }
-                payload.extend_from_slice(&bytes[k.start..k.slots().end]);
+                payload.extend_from_slice(&bytes[k.key().start..k.slots().end]);
                 put(&bytes[k.key()], &payload)?;
             }
             Ok(())
@@ -119,9 +136,20 @@ impl WindowOp {
         Ok(())
     }
 
+    /// All rows are there: they are sorted, or their runs are merged, and the first partition is read.
+    fn finish(&mut self, run: &Run<'_>) -> Result<()> {
+        if self.runs.is_none() {
+            self.sort();
+            return Ok(());
+        }
+        self.spill(run)?;
+        self.merge = self.runs.take().map(|runs| runs.merge(run, false)).transpose()?;
+        self.load(run).map(|_| ())
+    }
+
     /// Reads the next partition from the files; false: there is none.
     fn load(&mut self, run: &Run<'_>) -> Result<bool> {
-        let WindowOp { bytes, rows, merge, ahead, .. } = self;
+        let Rows { bytes, rows, merge, ahead, .. } = self;
         let Some(merge) = merge else { return Ok(false) };
         bytes.clear();
         rows.clear();
@@ -140,20 +168,18 @@ impl WindowOp {
                 *ahead = Some(record);
                 break;
             }
-            let start = bytes.len();
+            let start = length32(bytes.len())?;
             bytes.extend_from_slice(&record[HEAD..]);
             run.check_interrupt()?;
             run.check_growth(bytes.len())?;
             let slots = (record.len() - HEAD) as u32 - key - values;
-            rows.push(Kept { leading: 0, start, partition, key, values, slots });
+            rows.push(Kept { start, partition, key, values, slots });
         }
-        (self.partition, self.next) = (0..0, 0);
         Ok(!self.rows.is_empty())
     }
 
-    fn keep(&mut self, run: &Run<'_>, frame: &Frame, outer: Option<&Scope<'_>>) -> Result<()> {
-        let WindowOp { plan, bytes, rows, .. } = self;
-        let at = Scope::new(frame, outer);
+    fn keep(&mut self, run: &Run<'_>, at: Scope<'_>) -> Result<()> {
+        let Rows { plan, bytes, rows, .. } = self;
         let start = bytes.len();
         for e in &plan.partition {
             encode_key(bytes, &e.eval(run, at)?, &e.ty, false);
@@ -170,31 +196,44 @@ impl WindowOp {
         w.finish();
         let values_end = bytes.len();
         save_slots(bytes, at, &plan.keep);
-        let length = |from: usize, to: usize| u32::try_from(to - from).map_err(|_| err!(ER_OUT_OF_SORTMEMORY));
         rows.push(Kept {
-            leading: super::sort::leading_bytes(&bytes[start..key_end]),
-            start,
-            partition: length(start, partition_end)?,
-            key: length(start, key_end)?,
-            values: length(key_end, values_end)?,
-            slots: length(values_end, bytes.len())?,
+            start: length32(start)?,
+            partition: length32(partition_end - start)?,
+            key: length32(key_end - start)?,
+            values: length32(values_end - key_end)?,
+            slots: length32(bytes.len() - values_end)?,
         });
         run.check_work(bytes.len() - start)?;
         run.check_growth(bytes.len())
     }
 
+    /// The partition that begins at row `from`.
+    fn partition(&self, from: usize) -> Range<usize> {
+        if self.plan.partition.is_empty() {
+            return from..self.rows.len();
+        }
+        let of = |k: &Kept| &self.bytes[k.partition()];
+        let count = self.rows[from..].iter().take_while(|k| of(k) == of(&self.rows[from])).count();
+        from..from + count
+    }
+}
+
+impl WindowOp {
+    /// Made of its plan.
+    pub fn new(input: Box<dyn Op>, plan: Window) -> WindowOp {
+        let rows =
+            Rows { plan, bytes: Vec::new(), rows: Vec::new(), memory_max: 0, runs: None, merge: None, ahead: None };
+        WindowOp { input, rows, partition: 0..0, results: Vec::new(), next: 0 }
+    }
+
     /// Computes the partition that begins at row `from`.
     fn compute(&mut self, from: usize, run: &Run<'_>, frame: &Frame, outer: Option<&Scope<'_>>) -> Result<()> {
-        let bytes = &self.bytes;
-        let of = |k: &Kept| &bytes[k.partition()];
-        let count = self.rows[from..].iter().take_while(|k| of(k) == of(&self.rows[from])).count();
-        self.partition = from..from + count;
-        let partition = Partition::new(&self.plan, bytes, &self.rows[self.partition.clone()]);
+        let Rows { plan, bytes, rows, .. } = &self.rows;
+        self.partition = self.rows.partition(from);
+        let partition = Partition::new(plan, bytes, &rows[self.partition.clone()]);
         self.results.clear();
-        for (step, edges) in &self.plan.steps {
-            let column = partition.compute(step, edges, run, frame, outer)?;
-            debug_assert_eq!(column.len(), count);
-            self.results.push(column);
+        for (step, edges) in &plan.steps {
+            self.results.push(partition.compute(step, edges, run, frame, outer)?);
         }
         Ok(())
     }
@@ -202,48 +241,49 @@ impl WindowOp {
 
 impl Op for WindowOp {
     fn open(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()> {
-        self.bytes.clear();
-        self.rows.clear();
-        self.partition = 0..0;
-        self.next = 0;
-        self.memory_max = run.tmp_memory();
-        (self.runs, self.merge, self.ahead) = (None, None, None);
+        self.rows.clear(run.tmp_memory());
+        (self.partition, self.next) = (0..0, 0);
         self.input.open(run, frame, outer)?;
+        let WindowOp { input, rows, .. } = self;
         let mut kept = 0;
-        while self.input.next(run, frame, outer)? {
+        input.each(run, frame, outer, &mut |at| {
             run.check_interrupt()?;
-            self.keep(run, frame, outer)?;
+            rows.keep(run, at)?;
             kept += 1;
-            if run.must_spill(self.bytes.len() + self.rows.len() * size_of::<Kept>(), self.memory_max) {
-                self.spill(run)?;
+            if run.must_spill(rows.memory(), rows.memory_max) {
+                rows.spill(run)?;
             }
-        }
-        if !(self.plan.partition.is_empty() && self.plan.order.is_empty()) {
+            Ok(Receiver::More)
+        })?;
+        if !(rows.plan.partition.is_empty() && rows.plan.order.is_empty()) {
             super::sort::count(kept);
         }
-        if self.runs.is_none() {
-            self.sort();
-            return Ok(());
-        }
-        self.spill(run)?;
-        self.merge = self.runs.take().map(|runs| runs.merge(run, false)).transpose()?;
-        self.load(run).map(|_| ())
+        rows.finish(run)
     }
 
     fn next(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<bool> {
-        if self.next == self.rows.len() && !self.load(run)? {
-            return Ok(false);
+        if self.next == self.rows.rows.len() {
+            if !self.rows.load(run)? {
+                return Ok(false);
+            }
+            (self.partition, self.next) = (0..0, 0);
         }
         if self.next == self.partition.end {
             self.compute(self.next, run, frame, outer)?;
         }
-        let kept = self.rows[self.next];
-        restore_slots(&self.bytes[kept.slots()], frame, &self.plan.keep);
-        let slot = &mut frame.slots[self.plan.slot];
+        let Rows { plan, bytes, rows, .. } = &self.rows;
+        restore_slots(&bytes[rows[self.next].slots()], frame, &plan.keep);
+        let slot = &mut frame.slots[plan.slot];
         slot.bytes.clear();
         slot.present = true;
+        let at = self.next - self.partition.start;
         let mut w = tuple::Writer::new(&mut slot.bytes, self.results.len());
-        self.results.iter().for_each(|column| w.push(&column[self.next - self.partition.start]));
+        for column in &self.results {
+            match column {
+                Column::Numbers(numbers) => w.push(&Value::UInt(numbers[at])),
+                Column::Values(values) => w.push(&values[at]),
+            }
+        }
         w.finish();
         self.next += 1;
         Ok(true)
@@ -261,15 +301,32 @@ struct Partition<'p> {
     descending: bool,
     bytes: &'p [u8],
     rows: &'p [Kept],
-    /// For each row, the range of its peers.
+    /// For each row, the range of its peers, where a step asks for them.
     peers: Vec<Range<usize>>,
+}
+
+/// Does the step ask which rows are peers?
+fn asks_for_peers(step: &Step, edges: &StepFrame) -> bool {
+    let by_peers = |edge: &Edge| match edge {
+        Edge::Current => !edges.rows,
+        Edge::Key { .. } => true,
+        Edge::Unbounded | Edge::Before(_) | Edge::After(_) => false,
+    };
+    match step {
+        Step::RowNumber | Step::Ntile(_) | Step::Shift { .. } => false,
+        Step::Rank | Step::DenseRank | Step::PercentRank | Step::CumeDist => true,
+        Step::First(_) | Step::Last(_) | Step::Nth(..) | Step::Aggregate(_) => {
+            by_peers(&edges.start) || by_peers(&edges.end)
+        }
+    }
 }
 
 impl<'p> Partition<'p> {
     fn new(plan: &Window, bytes: &'p [u8], rows: &'p [Kept]) -> Partition<'p> {
-        let mut peers = Vec::with_capacity(rows.len());
+        let mut peers = Vec::new();
         let key = |k: &Kept| &bytes[k.order()];
-        while peers.len() < rows.len() {
+        let asked = plan.steps.iter().any(|(step, edges)| asks_for_peers(step, edges));
+        while asked && peers.len() < rows.len() {
             let from = peers.len();
             let count = rows[from..].iter().take_while(|k| key(k) == key(&rows[from])).count();
             peers.extend(std::iter::repeat_n(from..from + count, count));
@@ -293,10 +350,9 @@ impl<'p> Partition<'p> {
         run: &Run<'_>,
         frame: &Frame,
         outer: Option<&Scope<'_>>,
-    ) -> Result<Vec<Value<'static>>> {
+    ) -> Result<Column> {
         let n = self.rows.len();
         let rows = 0..n;
-        let number = |i: usize| Value::UInt(i as u64);
         let at = Scope::new(frame, outer);
         let place = |e: &expr::Expr, least: u64| -> Result<Option<u64>> {
             match e.eval(run, at)? {
@@ -307,16 +363,16 @@ impl<'p> Partition<'p> {
                 v => Ok(Some(v.to_u64())),
             }
         };
-        Ok(match step {
-            Step::RowNumber => rows.map(|i| number(i + 1)).collect(),
-            Step::Rank => rows.map(|i| number(self.peers[i].start + 1)).collect(),
+        let numbers = |of: &mut dyn FnMut(usize) -> u64| Ok(Column::Numbers(rows.clone().map(of).collect()));
+        let values = match step {
+            Step::RowNumber => return numbers(&mut |i| i as u64 + 1),
+            Step::Rank => return numbers(&mut |i| self.peers[i].start as u64 + 1),
             Step::DenseRank => {
                 let mut rank = 0;
-                let next = |i: usize| {
-                    rank += (self.peers[i].start == i) as usize;
-                    number(rank)
-                };
-                rows.map(next).collect()
+                return numbers(&mut |i| {
+                    rank += (self.peers[i].start == i) as u64;
+                    rank
+                });
             }
             Step::PercentRank => {
                 let of = |i: usize| if n == 1 { 0.0 } else { self.peers[i].start as f64 / (n - 1) as f64 };
@@ -338,11 +394,11 @@ impl<'p> Partition<'p> {
                 let offset = usize::try_from(place(offset, 0)?.unwrap_or(0)).unwrap_or(usize::MAX);
                 self.column(run, |i| {
                     let other = if *forward { i.checked_add(offset) } else { i.checked_sub(offset) };
-                    match (other.filter(|o| *o < n), default) {
+                    Ok(match (other.filter(|o| *o < n), default) {
                         (Some(other), _) => self.value(other, *value),
                         (None, Some(default)) => self.value(i, *default),
                         (None, None) => Value::Null,
-                    }
+                    })
                 })?
             }
             Step::First(value) => self.of_frames(edges, run, at, |f| f.start, *value)?,
@@ -352,7 +408,9 @@ impl<'p> Partition<'p> {
                 Some(nth) => self.of_frames(edges, run, at, |f| f.start.saturating_add(nth as usize - 1), *value)?,
             },
             Step::Aggregate(call) => self.aggregate(call, edges, run, frame, outer)?,
-        })
+        };
+        debug_assert_eq!(values.len(), n);
+        Ok(Column::Values(values))
     }
 
     /// For each row the value of one row of its frame, NULL when that lies outside.
@@ -364,19 +422,21 @@ impl<'p> Partition<'p> {
         which: impl Fn(&Range<usize>) -> usize,
         value: usize,
     ) -> Result<Vec<Value<'static>>> {
-        let frames = self.frames(edges, run, at)?;
-        self.column(run, |i| match &frames[i] {
-            f if f.is_empty() || !f.contains(&which(f)) => Value::Null,
-            f => self.value(which(f), value),
+        let amounts = self.amounts(edges, run, at)?;
+        self.column(run, |i| {
+            Ok(match self.frame(i, edges, amounts, run)? {
+                f if f.is_empty() || !f.contains(&which(&f)) => Value::Null,
+                f => self.value(which(&f), value),
+            })
         })
     }
 
     /// A value for each row.
-    fn column<'v>(&self, run: &Run<'_>, of: impl Fn(usize) -> Value<'v>) -> Result<Vec<Value<'static>>> {
+    fn column<'v>(&self, run: &Run<'_>, of: impl Fn(usize) -> Result<Value<'v>>) -> Result<Vec<Value<'static>>> {
         let mut column = Vec::with_capacity(self.rows.len());
         for i in 0..self.rows.len() {
             run.check_interrupt()?;
-            let value = of(i);
+            let value = of(i)?;
             if let Value::Bytes(b) | Value::Json(b) = &value {
                 run.check_work(b.len())?;
             }
@@ -393,14 +453,15 @@ impl<'p> Partition<'p> {
         frame: &Frame,
         outer: Option<&Scope<'_>>,
     ) -> Result<Vec<Value<'static>>> {
-        let frames = self.frames(edges, run, Scope::new(frame, outer))?;
+        let amounts = self.amounts(edges, run, Scope::new(frame, outer))?;
         let mut accumulator = Accumulator::new(call);
         let mut scratch = Vec::new();
         let mut done = 0..0;
-        let mut out: Vec<Value<'static>> = Vec::with_capacity(frames.len());
-        for f in &frames {
+        let mut out: Vec<Value<'static>> = Vec::with_capacity(self.rows.len());
+        for i in 0..self.rows.len() {
+            let f = self.frame(i, edges, amounts, run)?;
             if let Some(last) = out.last()
-                && *f == done
+                && f == done
             {
                 out.push(last.clone());
                 continue;
@@ -427,15 +488,14 @@ impl<'p> Partition<'p> {
                 let at = Scope::with_row(frame, outer, self.value_slot, self.tuple(row));
                 accumulator.add(call, run, at, &mut scratch)?;
             }
-            done = f.clone();
+            done = f;
             out.push(accumulator.result(call, run)?.into_owned());
         }
         Ok(out)
     }
 
-    /// The frame of each row.
-    fn frames(&self, edges: &StepFrame, run: &Run<'_>, at: Scope<'_>) -> Result<Vec<Range<usize>>> {
-        let n = self.rows.len();
+    /// By how many rows frames begin before their row or end behind it.
+    fn amounts(&self, edges: &StepFrame, run: &Run<'_>, at: Scope<'_>) -> Result<(usize, usize)> {
         let amount = |e: &Edge| -> Result<usize> {
             match e {
                 Edge::Before(e) | Edge::After(e) => match e.eval(run, at)? {
@@ -446,28 +506,36 @@ impl<'p> Partition<'p> {
                 _ => Ok(0),
             }
         };
-        let (before, after) = (amount(&edges.start)?, amount(&edges.end)?);
-        let mut out = Vec::with_capacity(n);
-        for i in 0..n {
-            let start = match &edges.start {
-                Edge::Unbounded => 0,
-                Edge::Current if edges.rows => i,
-                Edge::Current => self.peers[i].start,
-                Edge::Before(_) => i.saturating_sub(before),
-                Edge::After(_) => i.saturating_add(before).min(n),
-                Edge::Key { key, limit } => self.search(i, *key, *limit, false, run)?,
-            };
-            let end = match &edges.end {
-                Edge::Unbounded => n,
-                Edge::Current if edges.rows => i + 1,
-                Edge::Current => self.peers[i].end,
-                Edge::Before(_) => (i + 1).saturating_sub(after),
-                Edge::After(_) => i.saturating_add(after).saturating_add(1).min(n),
-                Edge::Key { key, limit } => self.search(i, *key, *limit, true, run)?,
-            };
-            out.push(start.min(end)..end);
-        }
-        Ok(out)
+        Ok((amount(&edges.start)?, amount(&edges.end)?))
+    }
+
+    /// The frame of row `i`.
+    #[inline]
+    fn frame(
+        &self,
+        i: usize,
+        edges: &StepFrame,
+        (before, after): (usize, usize),
+        run: &Run<'_>,
+    ) -> Result<Range<usize>> {
+        let n = self.rows.len();
+        let start = match &edges.start {
+            Edge::Unbounded => 0,
+            Edge::Current if edges.rows => i,
+            Edge::Current => self.peers[i].start,
+            Edge::Before(_) => i.saturating_sub(before),
+            Edge::After(_) => i.saturating_add(before).min(n),
+            Edge::Key { key, limit } => self.search(i, *key, *limit, false, run)?,
+        };
+        let end = match &edges.end {
+            Edge::Unbounded => n,
+            Edge::Current if edges.rows => i + 1,
+            Edge::Current => self.peers[i].end,
+            Edge::Before(_) => (i + 1).saturating_sub(after),
+            Edge::After(_) => i.saturating_add(after).saturating_add(1).min(n),
+            Edge::Key { key, limit } => self.search(i, *key, *limit, true, run)?,
+        };
+        Ok(start.min(end)..end)
     }
 
     /// The first row that is not before `limit` of row `i`; with `after` the first behind it.
@@ -501,6 +569,12 @@ impl<'p> Partition<'p> {
         }
         Ok(low)
     }
+}
+
+/// Bytes are counted in 32 bits.
+#[inline]
+fn length32(bytes: usize) -> Result<u32> {
+    u32::try_from(bytes).map_err(|_| err!(ER_OUT_OF_SORTMEMORY))
 }
 
 #[cold]
