@@ -145,6 +145,12 @@ impl<'f> Scope<'f> {
         Scope { frame, outer, borrowed: slot, row }
     }
 
+    /// The same, with `row` as the current row of `slot`; one that was borrowed before is no longer.
+    #[inline]
+    pub fn instead<'r>(&'r self, slot: usize, row: &'r [u8]) -> Scope<'r> {
+        Scope { frame: self.frame, outer: self.outer, borrowed: slot, row }
+    }
+
     /// What errors call the columns of the frame's slots.
     pub fn names(&self) -> &'f [SlotNames] {
         &self.frame.names

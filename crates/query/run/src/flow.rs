@@ -348,6 +348,33 @@ impl Op for DerivedOp {
         Ok(found)
     }
 
+    fn each(
+        &mut self,
+        run: &Run<'_>,
+        frame: &mut Frame,
+        outer: Option<&Scope<'_>>,
+        receive: &mut Receive<'_>,
+    ) -> Result<()> {
+        if self.kept.is_some() {
+            while self.next(run, frame, outer)? {
+                if receive(Scope::new(frame, outer))? == Step::Stop {
+                    break;
+                }
+            }
+            return Ok(());
+        }
+        let DerivedOp { slot, query, lateral, bytes, .. } = self;
+        let frame = &*frame;
+        let own = Scope::new(frame, outer);
+        let around = if *lateral { Some(&own) } else { outer };
+        query.each_tuple(run, around, bytes, &mut |row| {
+            Ok(match receive(Scope::with_row(frame, outer, *slot, row))? {
+                Step::Stop => Step::Stop,
+                Step::More | Step::Reject => Step::More,
+            })
+        })
+    }
+
     fn forget(&mut self) {
         self.kept = None;
         self.query.forget();

@@ -4,7 +4,7 @@
 use crate::key_set::hash_bytes;
 use crate::saved_slots::{restore_slots, save_slots};
 use crate::spill::{Aside, Room};
-use crate::{Frame, Op, Run, Scope, Step, tuple};
+use crate::{Frame, Op, Receive, Run, Scope, Step, tuple};
 use expr::aggregate::Accumulator;
 use expr::call::{AggregateCall, AggregateKind};
 use expr::key::encode_key;
@@ -360,6 +360,45 @@ impl GroupOp {
         }
         Ok(true)
     }
+
+    /// Passes on the groups of rows that come group by group, each when the next one begins. No slots are kept of them.
+    fn each_in_order(
+        &mut self,
+        run: &Run<'_>,
+        frame: &mut Frame,
+        outer: Option<&Scope<'_>>,
+        receive: &mut Receive<'_>,
+    ) -> Result<()> {
+        let GroupOp { input, slot, groups, .. } = self;
+        let mut row = std::mem::take(&mut groups.row_ahead);
+        let mut pass_on = |groups: &mut Groups, at: Scope<'_>| -> Result<Step> {
+            row.clear();
+            groups.write(0, &mut row, run)?;
+            groups.clear();
+            receive(at.instead(*slot, &row))
+        };
+        input.each(run, frame, outer, &mut |at| {
+            run.check_interrupt()?;
+            groups.encode(groups.keys.len(), run, at)?;
+            if let Some(group) = groups.groups.first() {
+                let (from, to) = group.key;
+                let is_next = groups.bytes[from as usize..to as usize] != groups.key[..];
+                if is_next && pass_on(groups, at)? == Step::Stop {
+                    return Ok(Step::Stop);
+                }
+            }
+            if groups.groups.is_empty() {
+                groups.begin(groups.keys.len(), run, at)?;
+            }
+            groups.fold(0, run, at)?;
+            Ok(Step::More)
+        })?;
+        if !groups.groups.is_empty() {
+            pass_on(groups, Scope::new(frame, outer))?;
+        }
+        groups.row_ahead = row;
+        Ok(())
+    }
 }
 
 impl Op for GroupOp {
@@ -428,6 +467,24 @@ impl Op for GroupOp {
         }
         self.next += 1;
         Ok(true)
+    }
+
+    fn each(
+        &mut self,
+        run: &Run<'_>,
+        frame: &mut Frame,
+        outer: Option<&Scope<'_>>,
+        receive: &mut Receive<'_>,
+    ) -> Result<()> {
+        if self.in_order && self.groups.keep.is_empty() {
+            return self.each_in_order(run, frame, outer, receive);
+        }
+        while self.next(run, frame, outer)? {
+            if receive(Scope::new(frame, outer))? == Step::Stop {
+                break;
+            }
+        }
+        Ok(())
     }
 
     fn forget(&mut self) {

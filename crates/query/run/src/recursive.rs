@@ -5,7 +5,7 @@ use crate::key_set::KeySet;
 use crate::limit::limit_value;
 use crate::spill::{Place, WorkingTable};
 use crate::subquery::Query;
-use crate::{Frame, Op, Run, Scope, tuple};
+use crate::{Frame, Op, Receive, Run, Scope, Step, tuple};
 use expr::key::encode_key;
 use expr::{Execution, convert, member_text};
 use observe::Counter;
@@ -29,6 +29,7 @@ pub struct RecursiveOp {
     key: Vec<u8>,
     row: Vec<u8>,
     next: Place,
+    memory_max: usize,
 }
 
 impl RecursiveOp {
@@ -48,19 +49,19 @@ impl RecursiveOp {
             key: Vec::new(),
             row: Vec::new(),
             next: Place::default(),
+            memory_max: 0,
         }
     }
 
     /// Appends the rows of a block; the first so many in all.
     fn append(&mut self, block: Option<usize>, most: usize, run: &Run<'_>, outer: Option<&Scope<'_>>) -> Result<()> {
-        let RecursiveOp { number, seed, steps, distinct, types, members, names, seen, key, row, .. } = self;
+        let RecursiveOp { number, seed, steps, distinct, types, members, names, seen, key, row, memory_max, .. } = self;
         let query = match block {
             None => seed,
             Some(i) => &mut steps[i],
         };
         query.open(run, outer)?;
         let mut count = run.working.borrow()[*number].rows.count();
-        let memory_max = run.tmp_memory();
         while count < most && query.next(run, outer)? {
             run.check_interrupt()?;
             row.clear();
@@ -94,7 +95,7 @@ impl RecursiveOp {
                 continue;
             }
             let mut working = run.working.borrow_mut();
-            working[*number].rows.push(run, row, memory_max)?;
+            working[*number].rows.push(run, row, *memory_max)?;
             observe::increment(Counter::HandlerWrite);
             count += 1;
         }
@@ -106,6 +107,7 @@ impl Op for RecursiveOp {
     fn open(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()> {
         self.next = Place::default();
         self.seen.clear();
+        self.memory_max = run.tmp_memory();
         observe::increment(Counter::CreatedTmpTables);
         {
             let mut working = run.working.borrow_mut();
@@ -148,6 +150,24 @@ impl Op for RecursiveOp {
         let slot = &mut frame.slots[self.slot];
         slot.present = working[self.number].rows.read(&mut self.next, &mut slot.bytes)?;
         Ok(slot.present)
+    }
+
+    fn each(
+        &mut self,
+        run: &Run<'_>,
+        frame: &mut Frame,
+        outer: Option<&Scope<'_>>,
+        receive: &mut Receive<'_>,
+    ) -> Result<()> {
+        let lane = observe::lane();
+        loop {
+            lane.increment(Counter::HandlerReadRndNext);
+            // Whoever receives the row may read or fill other such tables.
+            let found = run.working.borrow()[self.number].rows.read(&mut self.next, &mut self.row)?;
+            if !found || receive(Scope::with_row(frame, outer, self.slot, &self.row))? == Step::Stop {
+                return Ok(());
+            }
+        }
     }
 
     fn forget(&mut self) {

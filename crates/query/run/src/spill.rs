@@ -534,8 +534,13 @@ impl Kept {
 
     /// Puts the row at a place into `row`, and goes on to the next; false: there is none.
     pub fn read(&self, place: &mut Place, row: &mut Vec<u8>) -> Result<bool> {
-        if place.at == self.end() {
-            return Ok(false);
+        if let Some(at) = place.at.checked_sub(self.start) {
+            let Some((head, rest)) = self.memory[at as usize..].split_first_chunk() else { return Ok(false) };
+            let length = u32::from_le_bytes(*head) as usize;
+            row.clear();
+            row.extend_from_slice(&rest[..length]);
+            place.at += (head.len() + length) as u64;
+            return Ok(true);
         }
         let mut head = [0; 4];
         self.copy(place, &mut head)?;

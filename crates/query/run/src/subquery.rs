@@ -5,7 +5,7 @@ use crate::{Frame, Op, Run, Scope, Step, tuple};
 use expr::compare;
 use expr::key::encode_key;
 use expr::operator::CmpOp;
-use expr::{Execution, Expr, reborrow};
+use expr::{Execution, Expr, Node, Shape, reborrow};
 use hashbrown::HashMap;
 use observe::Counter;
 use types::codes::*;
@@ -16,12 +16,26 @@ pub struct Query {
     root: Box<dyn Op>,
     pub frame: Frame,
     pub outputs: Vec<Expr>,
+    /// The slot whose tuple is the row that the outputs make.
+    tuple: Option<usize>,
+}
+
+/// The slot whose tuples have all outputs, in their order, and nothing else.
+fn tuple_of(frame: &Frame, outputs: &[Expr]) -> Option<usize> {
+    let of = |e: &Expr| match e.node {
+        Node::Column { depth: 0, slot, column } => Some((slot as usize, column as usize)),
+        _ => None,
+    };
+    let (slot, _) = of(outputs.first()?)?;
+    let is_whole = matches!(frame.slots[slot].shape, Shape::Tuple(n) if n == outputs.len());
+    (is_whole && outputs.iter().enumerate().all(|(i, e)| of(e) == Some((slot, i)))).then_some(slot)
 }
 
 impl Query {
     /// Operators, the rows they fill, and what is computed of these.
     pub fn new(root: Box<dyn Op>, frame: Frame, outputs: Vec<Expr>) -> Query {
-        Query { root, frame, outputs }
+        let tuple = tuple_of(&frame, &outputs);
+        Query { root, frame, outputs, tuple }
     }
 
     /// Before the first row. `outer`: the row of the query around.
@@ -37,13 +51,44 @@ impl Query {
 
     /// Passes all rows on, each with the output expressions.
     pub fn each(&mut self, run: &Run<'_>, receive: &mut dyn FnMut(&[Expr], Scope<'_>) -> Result<Step>) -> Result<()> {
-        let Query { root, frame, outputs } = self;
+        let Query { root, frame, outputs, .. } = self;
         root.each(run, frame, None, &mut |at| receive(outputs, at))
+    }
+
+    /// Passes all rows on as tuples. `bytes`: a buffer for those that have to be made.
+    pub fn each_tuple(
+        &mut self,
+        run: &Run<'_>,
+        outer: Option<&Scope<'_>>,
+        bytes: &mut Vec<u8>,
+        receive: &mut dyn FnMut(&[u8]) -> Result<Step>,
+    ) -> Result<()> {
+        let Query { root, frame, outputs, tuple } = self;
+        root.each(run, frame, outer, &mut |at| {
+            if let Some(slot) = *tuple
+                && let (true, row, _) = at.slot(slot)
+            {
+                return receive(row);
+            }
+            bytes.clear();
+            let mut w = tuple::Writer::new(bytes, outputs.len());
+            for e in outputs.iter() {
+                w.push(&e.eval(run, at)?);
+            }
+            w.finish();
+            receive(bytes)
+        })
     }
 
     /// Appends the current row as a tuple.
     pub fn write_row(&self, run: &Run<'_>, outer: Option<&Scope<'_>>, out: &mut Vec<u8>) -> Result<()> {
         let at = Scope::new(&self.frame, outer);
+        if let Some(slot) = self.tuple
+            && let (true, row, _) = at.slot(slot)
+        {
+            out.extend_from_slice(row);
+            return Ok(());
+        }
         let mut w = tuple::Writer::new(out, self.outputs.len());
         for e in &self.outputs {
             w.push(&e.eval(run, at)?);
