@@ -136,6 +136,12 @@ impl Charset {
         }
     }
 
+    /// Whether it is UTF-8, of up to three or four bytes.
+    #[inline]
+    pub const fn is_utf8(self) -> bool {
+        matches!(self, Charset::Utf8mb3 | Charset::Utf8mb4)
+    }
+
     /// Whether it is a form of Unicode.
     pub const fn is_unicode(self) -> bool {
         matches!(self, Charset::Utf8mb3 | Charset::Utf8mb4 | Charset::Wide(_))

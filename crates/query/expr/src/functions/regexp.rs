@@ -3,9 +3,9 @@
 //! [`translate`] turns ICU's syntax into the matcher's where the two differ, and finds the mistakes that ICU has a message
 //! for. What is not the same: `\X`, and matching by equivalent characters.
 
-use crate::Execution;
 use crate::function::{Args, Function, Rule, bytes, f};
 use crate::scratch::{Cached, Flags, Pattern, Scratch};
+use crate::{Execution, Expr, Node};
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -29,6 +29,15 @@ const BACKTRACK_MAX: usize = 1_000_000;
 const LONG_PATTERN_BYTES: usize = 4096;
 const SEARCH_WORK_MAX: usize = 1 << 32;
 
+impl Pattern {
+    fn for_subject(&self, subject: &str) -> &fancy_regex::Regex {
+        match &self.before_break {
+            Some(regex) if subject.ends_with(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']) => regex,
+            _ => &self.regex,
+        }
+    }
+}
+
 /// Patterns that one execution keeps compiled.
 const CACHED_MAX: usize = 32;
 
@@ -46,8 +55,26 @@ fn int32(a: &Args<'_>, i: usize) -> Result<Option<i64>> {
 }
 
 fn like<'a>(a: Args<'a>) -> Result<Value<'a>> {
+    if let Some(found) = like_plain(&a)? {
+        return Ok(Value::Int(found as i64));
+    }
     let Some(call) = Call::read(&a, None, None, 2)? else { return Ok(Value::Null) };
     Ok(Value::Int(call.find(0, a.run)?.is_some() as i64))
+}
+
+/// Of texts in UTF-8 under one collation, neither of which is NULL or empty; `None`: of others.
+fn like_plain(a: &Args<'_>) -> Result<Option<bool>> {
+    let [x, y] = a.args else { return Ok(None) };
+    let collation = x.ty.collation;
+    if collation != y.ty.collation || !is_plain(x) || !is_plain(y) || !collation.charset().is_utf8() {
+        return Ok(None);
+    }
+    let Some(pattern) = a.text(1)?.filter(|p| !p.is_empty() && p.len() <= LONG_PATTERN_BYTES) else { return Ok(None) };
+    let Some(subject) = a.text(0)? else { return Ok(None) };
+    let Ok(subject) = std::str::from_utf8(&subject) else { return Ok(None) };
+    let pattern = a.run.evaluation().scratch().pattern(&pattern, read_flags(b"", collation, a.function)?)?;
+    let regex = pattern.for_subject(subject);
+    Ok(Some(Subject::new(subject, a.run).search(|s| regex.find_from_pos(s, 0))?.is_some()))
 }
 
 fn instr<'a>(a: Args<'a>) -> Result<Value<'a>> {
@@ -276,10 +303,13 @@ impl fancy_regex::Input for Subject<'_> {
 /// An argument's text in UTF-8; what is binary stays as it is.
 fn unicode<'a>(a: &Args<'a>, i: usize) -> Result<Option<Cow<'a, [u8]>>> {
     let Some(text) = a.text(i)? else { return Ok(None) };
-    Ok(Some(match (a.charset(i), text) {
-        (types::Charset::Binary, text) => text,
-        (set, Cow::Borrowed(text)) => set.to_utf8(text),
-        (set, Cow::Owned(text)) => Cow::Owned(set.to_utf8(&text).into_owned()),
+    let set = a.charset(i);
+    if set.is_utf8() || set == types::Charset::Binary {
+        return Ok(Some(text));
+    }
+    Ok(Some(match text {
+        Cow::Borrowed(text) => set.to_utf8(text),
+        Cow::Owned(text) => Cow::Owned(set.to_utf8(&text).into_owned()),
     }))
 }
 
@@ -313,7 +343,11 @@ impl<'a> Call<'a> {
         if matches!(a.function, "regexp_substr" | "regexp_replace") && begin.is_some_and(|n| n < 1) {
             return Err(err!(ER_WRONG_PARAMETERS_TO_NATIVE_FCT, a.function));
         }
-        let collation = super::compare::collation_of(&[&a.args[0], &a.args[1]])?;
+        let collation = match a.args {
+            // There is nothing to choose.
+            [x, y, ..] if is_plain(x) && is_plain(y) && x.ty.collation == y.ty.collation => x.ty.collation,
+            args => super::compare::collation_of(&[&args[0], &args[1]])?,
+        };
         // It is looked at before what it is looked for in.
         let Some(pattern) = unicode(a, 1)? else { return Ok(None) };
         if pattern.is_empty() {
@@ -375,10 +409,7 @@ impl<'a> Call<'a> {
     }
 
     fn regex(&self) -> &fancy_regex::Regex {
-        match &self.pattern.before_break {
-            Some(regex) if self.subject.ends_with(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']) => regex,
-            _ => &self.pattern.regex,
-        }
+        self.pattern.for_subject(&self.subject)
     }
 
     fn find(&self, from: usize, run: &dyn Execution) -> Result<Option<(usize, usize)>> {
@@ -410,6 +441,13 @@ impl<'a> Call<'a> {
         types::Charset::Utf8mb4.convert(self.output.charset(), s.as_bytes(), &mut out);
         bytes(out)
     }
+}
+
+/// Is it a text that is read as it is, whose collation therefore holds?
+fn is_plain(e: &Expr) -> bool {
+    let is_read = matches!(e.node, Node::Column { .. } | Node::Const(_) | Node::Param(_));
+    let is_converted = matches!(&e.node, Node::InCharset(e) if matches!(e.node, Node::Const(_) | Node::Param(_)));
+    e.ty.kind.is_text() && (is_read || is_converted)
 }
 
 /// 3995: binary strings and texts do not match one another.
