@@ -13,8 +13,8 @@ use super::rewrite::{Classes, Edge};
 use super::slots::slots_of;
 use super::tables::{hash_pairs, hash_sides};
 use expr::{Expr, Node};
-use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use hashbrown::HashMap;
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use types::codes::*;
 use types::{Result, err};
@@ -83,6 +83,8 @@ pub(super) struct Search<'s, 'p> {
     planner: &'s Planner<'p>,
     /// Cost and rows.
     kept: RefCell<HashMap<Inner, (f64, f64)>>,
+    /// Whether `optimizer_switch` forbids hash tables, once it was looked at.
+    switched_off: OnceCell<bool>,
 }
 
 /// One opening of a table.
@@ -172,7 +174,7 @@ impl Planner<'_> {
         bound: u64,
         straight: &[(u64, u64)],
     ) -> Result<State> {
-        let search = Search { planner: self, kept: RefCell::default() };
+        let search = Search { planner: self, kept: RefCell::default(), switched_off: OnceCell::new() };
         search.join_order(operands, &Conditions::new(self, conditions, classes), bound, straight)
     }
 }
@@ -395,7 +397,9 @@ impl Search<'_, '_> {
     /// May its rows be read once, and kept in a hash table?
     fn may_keep(&self, operand: &Tree) -> bool {
         match operand {
-            Tree::Leaf(i) => self.planner.may_hash(*i),
+            Tree::Leaf(i) => self.planner.may_hash_unless(*i, || {
+                *self.switched_off.get_or_init(|| self.planner.switched_off("block_nested_loop"))
+            }),
             Tree::Join { .. } | Tree::Probe { .. } => operand.needs(self.planner) == 0,
         }
     }

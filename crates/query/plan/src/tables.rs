@@ -506,9 +506,14 @@ impl Planner<'_> {
 
     /// May a table be joined by a hash table of its rows?
     pub(super) fn may_hash(&self, leaf: usize) -> bool {
+        self.may_hash_unless(leaf, || self.switched_off("block_nested_loop"))
+    }
+
+    /// The same where `switched_off` says whether `optimizer_switch` lets it.
+    pub(super) fn may_hash_unless(&self, leaf: usize, switched_off: impl FnOnce() -> bool) -> bool {
         let source = &self.current_block().sources[leaf];
         let hinted = source.tuning.as_ref().and_then(|t| t.hash);
-        source.lateral.is_none() && hinted.unwrap_or_else(|| !self.switched_off("block_nested_loop"))
+        source.lateral.is_none() && hinted.unwrap_or_else(|| !switched_off())
     }
 
     /// How well a table can be looked up by an index when `bound` slots are known: number of equal leading parts.
