@@ -218,11 +218,16 @@ impl Accumulator {
                 return Ok(());
             }
             self.count += 1;
-            if let Value::Int(i) = v {
-                self.int += i as i128;
-                return Ok(());
+            match v {
+                Value::Int(i) => self.int += i as i128,
+                Value::UInt(i) => self.int += i as i128,
+                v => return self.sum(&v, run),
             }
-            return self.sum(&v, run);
+            return Ok(());
+        }
+        if matches!(call.kind, Min | Max) {
+            let v = call.args[0].eval(run, at)?;
+            return if v.is_null() { Ok(()) } else { self.extreme(call, &v, run) };
         }
         self.add_slow(call, run, at, scratch)
     }
@@ -230,6 +235,20 @@ impl Accumulator {
     /// Folds rows in whose values nobody asks for: of a call without arguments.
     pub fn count_unseen(&mut self, rows: u64) {
         self.count += rows;
+    }
+
+    /// MIN and MAX, whether of all values or of the distinct ones.
+    fn extreme(&mut self, call: &AggregateCall, v: &Value<'_>, run: &dyn Execution) -> Result<()> {
+        self.count += 1;
+        let order = match (v, &self.value) {
+            (_, None) => return Ok(self.keep(v)),
+            (Value::Int(v), Some(Value::Int(best))) => v.cmp(best),
+            (v, Some(best)) => super::compare::values(v, best, call.ty.collation, run)?,
+        };
+        if order == if call.kind == AggregateKind::Min { Ordering::Less } else { Ordering::Greater } {
+            self.keep(v);
+        }
+        Ok(())
     }
 
     /// Takes a row out that was folded in before. Only for calls that let it: see [`AggregateCall::may_remove`].
@@ -274,17 +293,18 @@ impl Accumulator {
             return self.add_member(call, run, at);
         }
         if call.args.len() > 1 || call.distinct {
+            scratch.clear();
             for e in &call.args {
-                if e.eval(run, at)?.is_null() {
+                let v = e.eval(run, at)?;
+                if v.is_null() {
                     return Ok(());
+                }
+                if call.distinct {
+                    crate::key::encode_key(scratch, &v, &e.ty, false);
                 }
             }
         }
         if call.distinct {
-            scratch.clear();
-            for e in &call.args {
-                crate::key::encode_key(scratch, &e.eval(run, at)?, &e.ty, false);
-            }
             if self.seen.contains(&scratch[..]) {
                 return Ok(());
             }
@@ -302,20 +322,8 @@ impl Accumulator {
         }
         self.count += 1;
         match call.kind {
-            Count | Any | GroupConcat | JsonArray | JsonObject => {}
+            Count | Any | Min | Max | GroupConcat | JsonArray | JsonObject => {}
             Sum | Avg => self.sum(&v, run)?,
-            Min | Max => {
-                let better = match &self.value {
-                    None => true,
-                    Some(best) => {
-                        let o = super::compare::values(&v, best, call.ty.collation, run)?;
-                        o == if call.kind == Min { Ordering::Less } else { Ordering::Greater }
-                    }
-                };
-                if better {
-                    self.keep(&v);
-                }
-            }
             BitAnd | BitOr | BitXor if call.ty.kind == TypeKind::VarBinary => self.add_bytes(call.kind, &v, run)?,
             BitAnd | BitOr | BitXor => {
                 super::integer::check(&v, &call.args[0], run, at)?;

@@ -1,33 +1,42 @@
 //! How an evaluator asks for its arguments: as they are, as text, as a number.
 
+use crate::execution::{LEAST_PACKET, check_work};
 use crate::function::Args;
 use crate::{Expr, Node, charset, compare, convert, document, integer};
 use std::borrow::Cow;
-use types::{Charset, CollationId, Result, Value};
+use types::{Charset, CollationId, DataType, Result, Value};
 
 impl<'a> Args<'a> {
     /// As text; `None` for NULL.
-    #[inline]
     pub fn text(&self, i: usize) -> Result<Option<Cow<'a, [u8]>>> {
         let e = &self.args[i];
-        // A string column, which most arguments are, is neither shown as something else nor converted.
-        let Node::Column { depth: 0, .. } = e.node else { return self.text_of(i) };
+        if let Node::Case { .. } = e.node {
+            return self.text_shown(i);
+        }
+        // Most are texts of the character set that is asked for.
         match e.eval(self.run, self.at)? {
             Value::Null => Ok(None),
             Value::Bytes(text)
-                if !self.converts || e.ty.kind.is_text() && e.ty.collation.charset() == self.charset(i) =>
+                if !self.converts || e.ty.kind.is_text() && e.ty.collation.charset() == self.ty.collation.charset() =>
             {
-                self.run.check_work(text.len()).map(|()| Some(text))
+                check_work(self.run, text.len())?;
+                Ok(Some(text))
             }
-            _ => self.text_of(i),
+            v => self.text_of(v, &e.ty, i),
         }
     }
 
-    fn text_of(&self, i: usize) -> Result<Option<Cow<'a, [u8]>>> {
-        let (v, own) = self.args[i].eval_shown(self.run, self.at)?;
-        if v.is_null() {
-            return Ok(None);
+    #[inline(never)]
+    fn text_shown(&self, i: usize) -> Result<Option<Cow<'a, [u8]>>> {
+        match self.args[i].eval_shown(self.run, self.at)? {
+            (Value::Null, _) => Ok(None),
+            (v, own) => self.text_of(v, own, i),
         }
+    }
+
+    /// The text of a value of the type `own`, which argument `i` is or has chosen.
+    #[inline(never)]
+    fn text_of(&self, v: Value<'a>, own: &DataType, i: usize) -> Result<Option<Cow<'a, [u8]>>> {
         let text = convert::into_text(v, own);
         self.run.check_work(text.len())?;
         Ok(Some(match self.converts {
@@ -66,8 +75,17 @@ impl<'a> Args<'a> {
     }
 
     /// As BIGINT; `None` for NULL. Errors and warnings as those of [`Args::whole`].
+    #[inline]
     pub fn int(&self, i: usize) -> Result<Option<i64>> {
-        let v = self.whole(i)?;
+        match self.value(i)? {
+            Value::Int(n) => Ok(Some(n)),
+            v => self.int_of(v, i),
+        }
+    }
+
+    #[inline(never)]
+    fn int_of(&self, v: Value<'a>, i: usize) -> Result<Option<i64>> {
+        integer::check(&v, &self.args[i], self.run, self.at)?;
         Ok(match &v {
             Value::Null => None,
             Value::Bytes(text) if !convert::is_long_column(&self.args[i]) => {
@@ -96,6 +114,12 @@ impl<'a> Args<'a> {
         {
             convert::warn_truncated_double(b, self.run);
         }
+    }
+
+    /// Is a text of so many bytes longer than `max_allowed_packet` lets it be? NULL is to be given in its place then.
+    #[inline]
+    pub fn outgrows_packet(&self, bytes: usize) -> Result<bool> {
+        if bytes <= LEAST_PACKET { Ok(false) } else { self.run.outgrows_packet(self.function, bytes) }
     }
 
     /// The collation of the string arguments together; the first one's where they do not go together.

@@ -17,6 +17,7 @@ pub fn values(a: &Value<'_>, b: &Value<'_>, collation: CollationId, run: &dyn Ex
         (Value::Bytes(a), Value::Bytes(b)) => Ok(collation.compare(a, b)),
         (Value::Decimal(a), Value::Decimal(b)) => Ok(a.cmp(b)),
         (Value::Date(a), Value::Date(b)) => Ok(a.cmp(b)),
+        (Value::DateTime(a), Value::DateTime(b)) => Ok(a.cmp(b)),
         _ => mixed(a, b, collation, run),
     }
 }

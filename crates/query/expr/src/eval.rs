@@ -1,5 +1,6 @@
 //! Evaluation: the value of an expression for the rows of a scope, borrowed from where it lies.
 
+use crate::execution::check_work;
 use crate::operator::{ArithOp, CmpOp};
 use crate::{
     Execution, Expr, Node, Scope, alternatives, boolean, charset, compare, convert, function, integer, list, number,
@@ -35,8 +36,25 @@ impl Expr {
     fn eval_more<'a>(&'a self, run: &'a dyn Execution, at: Scope<'a>) -> Result<Value<'a>> {
         match &self.node {
             Node::Call(f, args) => self.call(f, args, run, at),
+            Node::Arith(op, a, b) => self.arith(*op, a, b, run, at),
             _ => self.eval_slow(run, at),
         }
+    }
+
+    fn arith<'a>(
+        &'a self,
+        op: ArithOp,
+        a: &'a Expr,
+        b: &'a Expr,
+        run: &'a dyn Execution,
+        at: Scope<'a>,
+    ) -> Result<Value<'a>> {
+        let x = a.eval(run, at)?;
+        if x.is_null() && op == ArithOp::IntDiv {
+            return Ok(Value::Null);
+        }
+        let y = b.eval(run, at)?;
+        number::arith(op, &x, &y, &self.ty, run).map_err(|e| self.failed(e, at))
     }
 
     #[inline(never)]
@@ -55,14 +73,7 @@ impl Expr {
                 Value::DateTime(t) => Value::DateTime(convert::from_utc(t, run)),
                 other => other,
             }),
-            Node::Arith(op, a, b) => {
-                let x = a.eval(run, at)?;
-                if x.is_null() && *op == ArithOp::IntDiv {
-                    return Ok(Value::Null);
-                }
-                let y = b.eval(run, at)?;
-                number::arith(*op, &x, &y, &self.ty, run).map_err(|e| self.failed(e, at))
-            }
+            Node::Arith(op, a, b) => self.arith(*op, a, b, run, at),
             Node::Neg(e) => number::negate(&e.eval(run, at)?, run).map_err(|e| self.failed(e, at)),
             Node::Bits(op, a, b) => {
                 let x = a.eval(run, at)?;
@@ -127,16 +138,35 @@ impl Expr {
         at: Scope<'a>,
     ) -> Result<Value<'a>> {
         let args = function::Args { run, at, args, function: f.name, converts: f.joins_text(), ty: &self.ty };
-        let v = (f.eval)(args);
+        let mut v = (f.eval)(args);
         match &v {
+            // What follows may be as long: a copy, a key, a buffer that it goes to.
+            Ok(Value::Bytes(text)) => {
+                if let Err(e) = check_work(run, text.len()) {
+                    v = Err(e);
+                }
+            }
+            Ok(Value::Json(_)) | Err(_) => v = self.looked_at(f, v, run, at),
+            Ok(_) => {}
+        }
+        v
+    }
+
+    /// A document that a function has given, or an error.
+    #[inline(never)]
+    fn looked_at<'a>(
+        &self,
+        f: function::Func,
+        v: Result<Value<'a>>,
+        run: &'a dyn Execution,
+        at: Scope<'a>,
+    ) -> Result<Value<'a>> {
+        match v {
             Ok(Value::Json(document)) => match run.outgrows_packet(f.name, document.len())? {
                 true => Ok(Value::Null),
-                false => run.check_work(document.len()).and(v),
+                false => check_work(run, document.len()).map(|()| Value::Json(document)),
             },
-            // What follows may be as long: a copy, a key, a buffer that it goes to.
-            Ok(Value::Bytes(text)) => run.check_work(text.len()).and(v),
-            Ok(_) => v,
-            Err(_) => v.map_err(|e| self.failed(e, at)),
+            v => v.map_err(|e| self.failed(e, at)),
         }
     }
 

@@ -17,7 +17,7 @@ use types::{CollationId, DataType, Result, SqlError, Value, err};
 const LONG_BYTES: usize = 1 << 16;
 
 /// The least that `max_allowed_packet` can be.
-const LEAST_PACKET: usize = 1024;
+pub(crate) const LEAST_PACKET: usize = 1024;
 
 /// Bytes of a buffer that a plan may keep for its next execution.
 const KEPT_BYTES_MAX: usize = 1 << 20;
@@ -293,6 +293,12 @@ pub trait Execution: Outside {
     fn zone_offset(&self, unix_seconds: i64) -> i64 {
         self.session().time_zone_offset(unix_seconds) as i64
     }
+}
+
+/// [`Execution::check_work`], which costs a short value no call.
+#[inline]
+pub(crate) fn check_work(run: &dyn Execution, bytes: usize) -> Result<()> {
+    if bytes < LONG_BYTES { Ok(()) } else { run.check_interrupt_now() }
 }
 
 /// Does a strict INSERT, UPDATE or DELETE take this warning for an error?

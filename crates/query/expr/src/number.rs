@@ -89,8 +89,21 @@ fn overflow(kind: &str) -> SqlError {
 
 /// `a op b`, where `ty` is the type that [`arith_type`] has said. NULL for a NULL; error 1690.
 pub fn arith<'a>(op: ArithOp, a: &Value<'_>, b: &Value<'_>, ty: &DataType, run: &dyn Execution) -> Result<Value<'a>> {
-    if let (Value::Int(_), Value::Int(_)) = (a, b) {
-        return compute(op, a, b, ty, run);
+    // The usual case first.
+    if let (Value::Int(x), Value::Int(y)) = (a, b) {
+        let fast = match op {
+            ArithOp::Add => x.checked_add(*y),
+            ArithOp::Sub => x.checked_sub(*y),
+            ArithOp::Mul => x.checked_mul(*y),
+            _ => None,
+        };
+        return match fast {
+            Some(v) => Ok(Value::Int(v)),
+            None => compute(op, a, b, ty, run),
+        };
+    }
+    if let Some(v) = unsigned_sum(op, a, b) {
+        return Ok(Value::UInt(v));
     }
     let v = compute(op, a, b, ty, run)?;
     // Fractions of a second count as far as their type says.
@@ -99,6 +112,17 @@ pub fn arith<'a>(op: ArithOp, a: &Value<'_>, b: &Value<'_>, ty: &DataType, run: 
         return Ok(Value::Decimal(v.to_decimal().round(ty.decimals)));
     }
     Ok(v)
+}
+
+/// The sum of integers one of which is unsigned, so that it is, too; `None`: it is out of range, or something else.
+#[inline]
+fn unsigned_sum(op: ArithOp, a: &Value<'_>, b: &Value<'_>) -> Option<u64> {
+    match (a, b) {
+        _ if op != ArithOp::Add => None,
+        (Value::UInt(x), Value::Int(y)) | (Value::Int(y), Value::UInt(x)) => x.checked_add_signed(*y),
+        (Value::UInt(x), Value::UInt(y)) => x.checked_add(*y),
+        _ => None,
+    }
 }
 
 /// Of two decimals, or a decimal and an integer, unless it overflows.
@@ -126,18 +150,6 @@ fn compute<'a>(op: ArithOp, a: &Value<'_>, b: &Value<'_>, ty: &DataType, run: &d
             }
         }
         return Ok(Value::Null);
-    }
-    // The usual case first.
-    if let (Value::Int(x), Value::Int(y)) = (a, b) {
-        let fast = match op {
-            ArithOp::Add => x.checked_add(*y),
-            ArithOp::Sub => x.checked_sub(*y),
-            ArithOp::Mul => x.checked_mul(*y),
-            _ => None,
-        };
-        if let Some(v) = fast {
-            return Ok(Value::Int(v));
-        }
     }
     if matches!(op, ArithOp::Add | ArithOp::Sub | ArithOp::Mul)
         && let Some(v) = decimals(op, a, b)

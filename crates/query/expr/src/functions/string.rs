@@ -102,18 +102,27 @@ fn slice<'a>(s: Cow<'a, [u8]>, from: usize, to: usize) -> Cow<'a, [u8]> {
 /// What a text may grow by before it is moved.
 const ROOM: usize = 32;
 
+/// A text of its own that may grow a little.
+fn with_room(s: Cow<'_, [u8]>) -> Vec<u8> {
+    match s {
+        Cow::Borrowed(s) => {
+            let mut own = Vec::with_capacity(s.len() + ROOM);
+            own.extend_from_slice(s);
+            own
+        }
+        Cow::Owned(s) => s,
+    }
+}
+
 fn concat<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let mut out = Vec::new();
     for i in 0..a.len() {
         match a.text(i)? {
-            Some(s) if i == 0 => {
-                out = s.into_owned();
-                out.reserve(ROOM);
-            }
+            Some(s) if i == 0 => out = with_room(s),
             Some(s) => out.extend_from_slice(&s),
             None => return Ok(Value::Null),
         }
-        if a.run.outgrows_packet("concat", out.len())? {
+        if a.outgrows_packet(out.len())? {
             return Ok(Value::Null);
         }
     }
@@ -131,7 +140,7 @@ fn concat_ws<'a>(a: Args<'a>) -> Result<Value<'a>> {
             }
             first = false;
             out.extend_from_slice(&s);
-            if a.run.outgrows_packet("concat_ws", out.len())? {
+            if a.outgrows_packet(out.len())? {
                 return Ok(Value::Null);
             }
         }
@@ -147,7 +156,7 @@ fn change_case<'a>(a: Args<'a>, upper: bool) -> Result<Value<'a>> {
     let Some(s) = a.text(0)? else { return Ok(Value::Null) };
     let set = a.charset(0);
     if set.is_ascii_compatible() && set != Charset::Binary && s.is_ascii() {
-        let mut s = s.into_owned();
+        let mut s = with_room(s);
         if upper {
             s.make_ascii_uppercase()
         } else {
@@ -295,7 +304,7 @@ fn replace<'a>(a: Args<'a>) -> Result<Value<'a>> {
         out.extend_from_slice(&s[at..hit]);
         out.extend_from_slice(&to);
         at = hit + from.len();
-        if a.run.outgrows_packet("replace", out.len())? {
+        if a.outgrows_packet(out.len())? {
             return Ok(Value::Null);
         }
         match find(at) {

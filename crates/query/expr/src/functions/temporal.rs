@@ -280,8 +280,11 @@ fn moment(a: &Args<'_>, i: usize) -> Result<Option<DateTime>> {
 
 /// The first argument where a day is asked for, which may lack its month or itself.
 fn day(a: &Args<'_>) -> Result<Option<DateTime>> {
-    let v = in_year(a.value(0)?, &a.args[0].ty);
-    Ok(convert::day(&v, convert::LENIENT, a.run))
+    match a.value(0)? {
+        // The usual case first.
+        Value::DateTime(t) => Ok(Some(t)),
+        v => Ok(convert::day(&in_year(v, &a.args[0].ty), convert::LENIENT, a.run)),
+    }
 }
 
 /// The first argument as a moment that `sql_mode` lets in.
@@ -562,6 +565,9 @@ fn has_days(of: Unit) -> bool {
 /// What an interval is added to: a text without month or day is none, whatever `sql_mode` lets in. A text that ADDTIME or SUBTIME
 /// made of a time of day is that.
 fn base_of_interval(v: &Value<'_>, a: &Args<'_>) -> Option<DateTime> {
+    if let Value::DateTime(t) = v {
+        return real(t.date()).map(|_| *t);
+    }
     if let (Value::Bytes(text), crate::Node::Call(f, _)) = (v, &a.args[0].node)
         && matches!(f.name, "addtime" | "subtime")
         && !text.contains(&b' ')
@@ -581,10 +587,11 @@ fn base_of_interval(v: &Value<'_>, a: &Args<'_>) -> Option<DateTime> {
 }
 
 fn eval_add<'a>(a: Args<'a>) -> Result<Value<'a>> {
-    let v = in_year(a.value(0)?, &a.args[0].ty);
-    if v.is_null() {
-        return Ok(Value::Null);
-    }
+    let v = match a.value(0)? {
+        Value::Null => return Ok(Value::Null),
+        v @ Value::DateTime(_) => v,
+        v => in_year(v, &a.args[0].ty),
+    };
     // The date is read first, and if it is none nothing else.
     let base = match &v {
         Value::Time(_) if a.ty.kind == TypeKind::Time => DateTime::ZERO,
@@ -758,7 +765,15 @@ fn date_format<'a>(a: Args<'a>, time_only: bool) -> Result<Value<'a>> {
 }
 
 /// Appends a number, with zeros in front up to `width` digits.
-fn put_digits(out: &mut Vec<u8>, mut n: u32, width: usize) {
+#[inline]
+fn put_digits(out: &mut Vec<u8>, n: u32, width: usize) {
+    match (width, n) {
+        (2, 0..100) => out.extend_from_slice(&[b'0' + (n / 10) as u8, b'0' + (n % 10) as u8]),
+        _ => put_many_digits(out, n, width),
+    }
+}
+
+fn put_many_digits(out: &mut Vec<u8>, mut n: u32, width: usize) {
     const DIGITS_MAX: usize = 10;
     let (mut digits, mut from) = ([b'0'; DIGITS_MAX], DIGITS_MAX);
     while n > 0 || from > DIGITS_MAX - width {
