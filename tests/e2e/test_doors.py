@@ -1,9 +1,11 @@
 """The rest of the protocol, packet by packet as MySQL speaks it: COM_CHANGE_USER, result sets without metadata, COM_DEBUG."""
 
+import struct
+
 import pymysql
 import pytest
 from harness import rows, run
-from wire import DEPRECATE_EOF, OPTIONAL_METADATA, SESSION_TRACK, Client, error, ok
+from wire import DEPRECATE_EOF, OPTIONAL_METADATA, QUERY_ATTRIBUTES, SESSION_TRACK, Client, error, ok
 
 
 def client(server, more=0, **words):
@@ -91,6 +93,65 @@ def test_result_sets_without_metadata(server, more):
 def test_a_client_that_needs_metadata_cannot_do_without(server):
     refused = client(server, DEPRECATE_EOF).query("SET resultset_metadata = 'NONE'")[0]
     assert error(refused) == (3640, "The client doesn't support optional metadata transfer")
+
+
+def text(data):
+    return bytes([len(data)]) + data
+
+
+# Name, type, flag (0x80: unsigned), the value's bytes, and what the function says of it.
+ATTRIBUTES = (
+    (b"number", 8, 0, struct.pack("<q", -5), "-5"), (b"large", 8, 0x80, struct.pack("<Q", 2 ** 64 - 1), str(2 ** 64 - 1)),
+    (b"double", 5, 0, struct.pack("<d", 0.1), "0.1"), (b"decimal", 0xF6, 0, text(b"12.50"), "12.50"),
+    (b"Text", 0xFE, 0, text("é".encode()), "é"), (b"cut", 0xFE, 0, text(b"ab\xe9c"), "ab"), (b"nothing", 6, 0, None, None),
+    (b"date", 10, 0, b"\4" + struct.pack("<HBB", 2024, 2, 3), "2024-02-03"),
+    (b"moment", 12, 0, b"\7" + struct.pack("<HBBBBB", 2024, 2, 3, 4, 5, 6), "2024-02-03 04:05:06.000000"),
+    (b"time", 11, 0, b"\x08" + struct.pack("<BIBBB", 1, 2, 3, 4, 5), "-51:04:05.000000"),
+    (b"twice", 0xFE, 0, text(b"first"), "first"), (b"twice", 0xFE, 0, text(b"second"), "first"))
+
+
+def block(attributes):
+    nulls = sum(1 << i for i, a in enumerate(attributes) if a[3] is None).to_bytes((len(attributes) + 7) // 8, "little")
+    types = b"".join(bytes([kind, flag]) + text(name) for name, kind, flag, *_ in attributes)
+    return nulls + b"\1" + types + b"".join(a[3] for a in attributes if a[3] is not None)
+
+
+@pytest.fixture
+def attributed(server):
+    """A client that sends attributes, beside the component that reads them."""
+    connection = client(server, QUERY_ATTRIBUTES)
+    connection.query("INSTALL COMPONENT 'file://component_query_attributes'")
+    yield connection
+    run("UNINSTALL COMPONENT 'file://component_query_attributes'", on=server.connect())
+
+
+def ask(connection, statement, attributes):
+    connection.command(b"\3" + bytes([len(attributes), 1]) + block(attributes) + statement.encode())
+    return connection.answer()
+
+
+@pytest.mark.parametrize("attribute", ATTRIBUTES, ids=lambda a: a[0].decode())
+def test_attributes_of_a_statement_are_read_as_texts(attributed, attribute):
+    name, *_, expected = attribute
+    sent = ATTRIBUTES if name == b"twice" else (attribute,)
+    row = ask(attributed, f"SELECT mysql_query_attribute_string('{name.decode().upper()}')", sent)[3]
+    assert row == (b"\xfb" if expected is None else text(expected.encode()))
+
+
+def test_attributes_are_those_of_one_command(attributed):
+    function = "mysql_query_attribute_string('time')"
+    assert ask(attributed, f"SET @a = {function}; SELECT @a, {function}", ATTRIBUTES)[5] == text(b"-51:04:05.000000") * 2
+    assert attributed.rows(f"SELECT {function}") == [[None]]
+    attributed.command(b"\x16SELECT ?, " + function.encode())
+    prepared = attributed.read()
+    for _ in "parameter", "end", "column", "column", "end":
+        attributed.read()
+    # One value, and one attribute behind it.
+    values = [(b"", 8, 0, bytes(8)), ATTRIBUTES[9]]
+    for sent in (values, values[:1]):
+        attributed.command(b"\x17" + prepared[1:5] + b"\x08\1\0\0\0" + bytes([len(sent)]) + block(sent))
+        row = attributed.answer()[4]
+        assert row.endswith(text(b"-51:04:05.000000")) == (len(sent) == 2), row
 
 
 def test_com_debug_tells_the_error_log(server, kind):

@@ -4,11 +4,11 @@
 use crate::state::State;
 use crate::variables::{VarId, id};
 use protocol::output::ResultsCharset;
-use protocol::{Output, ParameterType};
+use protocol::{Output, Parameter, ParameterType};
 use std::borrow::Cow;
-use types::Value;
 use types::charset::Charset;
 use types::collation::CollationId;
+use types::{DataType, TypeKind, Value};
 
 pub(crate) const CLIENT: VarId = id("character_set_client");
 const RESULTSET_METADATA: VarId = id("resultset_metadata");
@@ -38,6 +38,34 @@ pub(crate) fn parameters(state: &State, types: &[ParameterType], values: &mut [V
             *value = Value::Bytes(Cow::Owned(text));
         }
     }
+}
+
+impl State {
+    /// What a command has brought with it, which is read as texts, in place of what the former one had. Few clients send some.
+    #[inline]
+    pub(crate) fn take_attributes(&mut self, attributes: &[Parameter<'_>]) {
+        if !attributes.is_empty() || !self.attributes.is_empty() {
+            self.attributes = attributes.iter().map(|a| attribute(self.vars.hot().client, a)).collect();
+        }
+    }
+}
+
+/// Times have all their digits, as MySQL has them; of a text that is none what stands before the wrong bytes.
+#[cold]
+fn attribute(client: Charset, parameter: &Parameter<'_>) -> (String, Option<String>) {
+    let kind = match parameter.value {
+        Value::Time(_) => TypeKind::Time,
+        Value::DateTime(_) => TypeKind::DateTime,
+        _ => TypeKind::Null,
+    };
+    let ty = DataType { decimals: 6, ..DataType::new(kind) };
+    let read = |bytes: &[u8]| {
+        let text = converted(bytes, client, Charset::Utf8mb4).unwrap_or_else(|| bytes.to_vec());
+        let chunk = text.utf8_chunks().next();
+        chunk.map_or(String::new(), |c| c.valid().to_string())
+    };
+    let value = (!parameter.value.is_null()).then(|| read(&parameter.value.to_text(&ty)));
+    (read(parameter.name), value)
 }
 
 /// `None`: the bytes are the same in both.

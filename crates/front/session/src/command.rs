@@ -244,7 +244,8 @@ impl Session {
         self.state.begin_statement();
         self.begin_logged(out);
         let result = match command {
-            Command::Query { text, .. } => {
+            Command::Query { text, attributes } => {
+                self.state.take_attributes(&attributes);
                 self.memory.begin();
                 self.entry.begin(Doing::Query, text, self.state.clock_us);
                 self.query(text, out)

@@ -3,7 +3,7 @@
 use crate::gtid;
 use crate::gtids;
 use crate::state::State;
-use crate::variables::{FOREIGN_KEY_CHECKS, VARIABLES};
+use crate::variables::{Extension, FOREIGN_KEY_CHECKS, VARIABLES};
 use catalog::VirtualContext;
 use engine::Transaction;
 use expr::{LoadedFile, SourcePlace, SourceWait, Stage};
@@ -166,6 +166,16 @@ impl expr::Env for State {
         self.server.password_strength(self, password)
     }
 
+    fn query_attribute(&self, name: &str) -> Result<Option<&str>> {
+        if !self.server.globals.load().has(Extension::QueryAttributes) {
+            let function = format!("{}.mysql_query_attribute_string", self.database.as_deref().unwrap_or_default());
+            return Err(err!(ER_SP_DOES_NOT_EXIST, "FUNCTION", function));
+        }
+        let is_it = |known: &str| !known.is_empty() && known.eq_ignore_ascii_case(name);
+        let found = self.attributes.iter().find(|(known, _)| is_it(known));
+        Ok(found.and_then(|(_, value)| value.as_deref()))
+    }
+
     fn tell_of_parameter(&mut self, parameter: usize, code: u16, message: String) {
         self.untold.push((parameter, code, message));
     }
@@ -201,6 +211,10 @@ impl plan::Env for State {
 
     fn deprecated_variable(&self, name: &str) -> Option<&'static str> {
         crate::variables::find(name).and_then(|id| VARIABLES[id as usize].deprecated_read())
+    }
+
+    fn has_loadable(&self, function: expr::function::Func) -> bool {
+        self.server.globals.load().brings(function.name)
     }
 
     fn engine(&self) -> &engine::Engine {

@@ -35,7 +35,10 @@ const DELAY_MAX: VarId = id("connection_control_max_connection_delay");
 const ENOENT: u32 = 2;
 
 /// Components, by their URNs.
-const COMPONENTS: &[(&str, Extension)] = &[("file://component_validate_password", Extension::ValidatePassword)];
+const COMPONENTS: &[(&str, Extension)] = &[
+    ("file://component_query_attributes", Extension::QueryAttributes),
+    ("file://component_validate_password", Extension::ValidatePassword),
+];
 
 /// The extension that a library has under this name. Errors 1126, 1127.
 fn plugin_of(name: &str, library: &str) -> Result<Extension> {

@@ -203,8 +203,10 @@ impl Session {
             values[usize::from(*i)] = Value::Bytes(Cow::Borrowed(data));
         }
         let is_long = |i: usize| long.iter().any(|(n, _)| usize::from(*n) == i);
-        body.decode(count, types, is_long, |i, value| values[i] = value)
+        let attributes = body
+            .decode(count, types, is_long, |i, value| values[i] = value)
             .map_err(|_| err!(ER_WRONG_ARGUMENTS, "mysqld_stmt_execute"))?;
+        self.state.take_attributes(&attributes);
         charset::parameters(&self.state, types, values);
         match what {
             Body::Planned(planned) => {

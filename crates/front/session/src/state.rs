@@ -113,6 +113,8 @@ pub(crate) struct State {
     /// What stored functions and triggers run with, once a statement has called some.
     pub lent: Option<Box<run::program::Lent>>,
     pub set_within: SetWithin,
+    /// What the client has sent with the command at hand, as texts by their names.
+    pub attributes: Vec<(String, Option<String>)>,
 }
 
 impl State {
@@ -164,6 +166,7 @@ impl State {
             applied: None,
             lent: None,
             set_within: SetWithin::default(),
+            attributes: Vec::new(),
         };
         state.reload();
         state

@@ -69,6 +69,11 @@ pub trait Env {
     fn password_strength(&self, _password: &str) -> i64 {
         0
     }
+    /// What the client has sent with the statement under a name of any case. `None`: nothing, or NULL. Error 1305: the component has
+    /// gone since the statement was planned.
+    fn query_attribute(&self, _name: &str) -> Result<Option<&str>> {
+        Ok(None)
+    }
     /// Conditions of this statement so far.
     fn warning_count(&self) -> u64 {
         0

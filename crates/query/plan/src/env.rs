@@ -3,6 +3,7 @@
 use crate::routine::{Closure, TriggerUse};
 use catalog::{Routine, Table, Trigger, Version};
 use expr::error::unsupported;
+use expr::function::Func;
 use std::sync::Arc;
 use types::Result;
 
@@ -18,6 +19,10 @@ pub trait Env: expr::Env {
     }
     /// The engine that the transaction runs in: AUTO_INCREMENT counters live there.
     fn engine(&self) -> &engine::Engine;
+    /// Is there a component that brings the function?
+    fn has_loadable(&self, _function: Func) -> bool {
+        false
+    }
     /// What reading a system variable warns of.
     fn deprecated_variable(&self, _name: &str) -> Option<&'static str> {
         None

@@ -7,6 +7,7 @@ use crate::parameter::{self, Otherwise, Takes};
 use expr::call::{AggregateCall, AggregateKind};
 use expr::compare;
 use expr::error::unsupported;
+use expr::functions::loadable;
 use expr::operator::{ArithOp, BitOp, CmpOp};
 use expr::written;
 use expr::{Expr, Node, boolean_type, common, convert, functions, number, operand, wide};
@@ -413,6 +414,13 @@ impl Planner<'_> {
     ) -> Result<Expr> {
         let parsed = self.parsed;
         let text = parsed.name(name);
+        if let (None, Some(function)) = (schema, loadable::find(text))
+            && self.env.has_loadable(function)
+        {
+            let args = self.arguments(text, args, like)?;
+            self.found.unsteady = true;
+            return loadable::call(function, args);
+        }
         if (schema.is_some() || functions::find(text).is_none())
             && let Some(call) = self.stored_call(schema, name, args)?
         {

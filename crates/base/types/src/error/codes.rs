@@ -113,6 +113,7 @@ error_table! {
     ER_STACK_OVERRUN = 1119, "HY000", "Thread stack overrun:  Used: %ld of a %ld stack.  Use 'mysqld --thread_stack=#' to specify a bigger stack if needed";
     ER_WRONG_OUTER_JOIN_UNUSED = 1120, "42000", "Cross dependency found in OUTER JOIN; examine your ON conditions";
     ER_NULL_COLUMN_IN_INDEX = 1121, "42000", "Table handler doesn't support NULL in given index. Please change column '%-.192s' to be NOT NULL or use another handler";
+    ER_CANT_INITIALIZE_UDF = 1123, "HY000", "Can't initialize function '%-.192s'; %-.80s";
     ER_UDF_NO_PATHS = 1124, "HY000", "No paths allowed for shared library";
     ER_UDF_EXISTS = 1125, "HY000", "Function '%-.192s' already exists";
     ER_CANT_OPEN_LIBRARY = 1126, "HY000", "Can't open shared library '%-.192s' (errno: %d %-.128s)";

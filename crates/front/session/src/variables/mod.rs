@@ -184,10 +184,12 @@ pub enum Extension {
     SemiSyncSource,
     /// The plugin `rpl_semi_sync_replica`.
     SemiSyncReplica,
+    /// The component `query_attributes`.
+    QueryAttributes,
 }
 
 impl Extension {
-    const ALL: [Extension; 7] = [
+    const ALL: [Extension; 8] = [
         Extension::ValidatePassword,
         Extension::ConnectionControl,
         Extension::FailedLoginAttempts,
@@ -195,6 +197,7 @@ impl Extension {
         Extension::NoLogin,
         Extension::SemiSyncSource,
         Extension::SemiSyncReplica,
+        Extension::QueryAttributes,
     ];
 
     /// How the names of its variables begin, if it has any.
@@ -211,7 +214,7 @@ impl Extension {
     /// The name of the plugin that it is, if it is one.
     pub const fn plugin(self) -> Option<&'static str> {
         match self {
-            Extension::ValidatePassword => None,
+            Extension::ValidatePassword | Extension::QueryAttributes => None,
             Extension::ConnectionControl => Some("CONNECTION_CONTROL"),
             Extension::FailedLoginAttempts => Some("CONNECTION_CONTROL_FAILED_LOGIN_ATTEMPTS"),
             Extension::AuthSocket => Some("auth_socket"),
@@ -303,6 +306,11 @@ impl Globals {
 
     pub fn has(&self, extension: Extension) -> bool {
         self.installed & extension.bit() != 0
+    }
+
+    /// Is something installed that has a function of this name?
+    pub fn brings(&self, function: &str) -> bool {
+        self.has(Extension::QueryAttributes) && function == "mysql_query_attribute_string"
     }
 
     /// Its variables are there from now on, or have their defaults and are gone.

@@ -7,6 +7,7 @@ mod gtid;
 pub mod info;
 pub mod json;
 pub mod lengths;
+pub mod loadable;
 pub mod locale;
 pub mod locks;
 pub mod math;
