@@ -7,6 +7,7 @@ mod datadir;
 mod dump;
 mod error_log;
 mod known_options;
+mod notify;
 mod options;
 mod restore;
 mod serve;

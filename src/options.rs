@@ -439,13 +439,17 @@ fn apply_special(
     Ok(())
 }
 
-/// Each variable that has an option, its default and what it can be.
-pub fn variables_help() -> String {
-    use std::fmt::Write as _;
-    let mut help = String::from("\nVariables (--variable-name=value)                     default            range\n\n");
-    for variable in VARIABLES.iter().filter(|v| v.startup != Startup::None) {
-        let default = variable.default_value();
-        let default = if default == Val::Null { "(none)".into() } else { variable.print(&default) };
+/// Each variable that has an option: its name, what the options that were read make of it, what it can be, and its default where that
+/// is another.
+pub fn described(globals: &Globals) -> impl Iterator<Item = (String, String, String)> {
+    VARIABLES.iter().filter(|v| v.startup != Startup::None).map(|variable| {
+        let printed = |value: &Val| match value {
+            Val::Null => "(none)".to_string(),
+            value if variable.print(value).is_empty() => "(none)".to_string(),
+            value => variable.print(value).into_owned(),
+        };
+        let default = printed(&variable.default_value());
+        let value = printed(globals.get(variables::find(variable.name).expect("it is in the table")));
         let range = match variable.kind {
             _ if variable.startup.is_fixed() => "this value alone".to_string(),
             Kind::Bool => "ON, OFF".to_string(),
@@ -461,9 +465,16 @@ pub fn variables_help() -> String {
             Kind::TimeZone => "SYSTEM, an offset or a zone's name".to_string(),
             Kind::Str => "text".to_string(),
         };
-        let name = variable.name.replace('_', "-");
-        // A string takes what it is given.
-        let _ = writeln!(help, "{name:<53} {default:<18} {range}");
+        let other = if value == default { String::new() } else { format!(" (default {default})") };
+        (variable.name.replace('_', "-"), value, format!("{range}{other}"))
+    })
+}
+
+/// [`described`] as a table.
+pub fn variables_help(globals: &Globals) -> String {
+    let mut help = String::from("\nVariables (--variable-name=value)                     value              range\n\n");
+    for (name, value, range) in described(globals) {
+        help.push_str(&format!("{name:<53} {value:<18} {range}\n"));
     }
     help
 }

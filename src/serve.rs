@@ -2,6 +2,7 @@
 
 use crate::datadir::{self, DataDir};
 use crate::error_log::{ErrorLog, Level};
+use crate::notify;
 use crate::options::{self, Options};
 use engine::{Engine, EngineOptions};
 use listen::{Config, Listener, Network};
@@ -10,8 +11,9 @@ use session::persisted::Persisted;
 use session::tls::Tls;
 use session::variables::{Globals, VARIABLES, Val, find};
 use session::{Server, Sessions, Settings};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use std::cell::Cell;
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
@@ -89,7 +91,7 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
     if options.help {
         print!("{HELP}");
         if options.verbose {
-            print!("{}", options::variables_help());
+            print!("{}", options::variables_help(&options.globals));
         }
         return Ok(());
     }
@@ -114,6 +116,11 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
         "" => PathBuf::from("data"),
         dir => PathBuf::from(dir),
     };
+    // A port that is taken is said before anything is made.
+    let is_new = DataDir::require(&datadir).is_err();
+    if is_new && !initialize {
+        listen::check(&listen_config(&globals)?).map_err(|e| e.to_string())?;
+    }
     let datadir = DataDir::open(&datadir)?;
     backup::restore::retire(&datadir.path).map_err(|e| e.to_string())?;
     let cloned = datadir::take_clone(&datadir.path)?;
@@ -121,6 +128,9 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
         true => persisted(&datadir.path, &mut globals, &log)?,
         false => Persisted::default(),
     };
+    if !is_new && !initialize {
+        listen::check(&listen_config(&globals)?).map_err(|e| e.to_string())?;
+    }
     for noted in session::buffer_pool::settle(&mut globals) {
         log.write(Level::Warning, 0, &noted);
     }
@@ -137,7 +147,7 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
     let (engine, binlog) = open_engine(&mut globals, &datadir, log_bin.as_deref().unwrap_or(""), &log)?;
     session::buffer_pool::load_first(&globals, &engine);
     // Signals are taken over before clients can connect.
-    let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(|e| format!("cannot handle signals: {e}"))?;
+    let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP]).map_err(|e| format!("cannot handle signals: {e}"))?;
     let handle = signals.handle();
     name_pid_file(&mut globals, &datadir.path);
     name_query_logs(&mut globals, &datadir.path);
@@ -157,24 +167,14 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
         cloned,
         goes_on: false,
     };
+    let has_password = Cell::new(false);
     let server = Server::open(Arc::clone(&engine), settings, || {
-        if initialize_insecure {
-            let text = "root@localhost is created with an empty password ! Please consider switching off the \
-                        --initialize-insecure option.";
-            log.write(Level::Warning, ER_INIT_ROOT_WITHOUT_PASSWORD, text);
-            return String::new();
-        }
-        let password = accounts::password::random_password(16);
-        // As MySQL: once, whatever the verbosity.
-        log.write(
-            Level::System,
-            ER_INIT_GENERATING_TEMP_PASSWORD_FOR_ROOT,
-            &format!("A temporary password is generated for root@localhost: {password}"),
-        );
+        let password = root_password(initialize_insecure, &log);
+        has_password.set(!password.is_empty());
         password
     })
     .map_err(|e| format!("data directory '{}': {e}", datadir.path.display()))?;
-    let result = if initialize { Ok(()) } else { run(&globals, &server, &mut signals, &log) };
+    let result = if initialize { Ok(()) } else { run(&globals, &server, &mut signals, &log, has_password.get()) };
     server.stop_replicas();
     handle.close();
     session::buffer_pool::dump_last(&server.globals.load(), &engine);
@@ -182,6 +182,24 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
     result.and(closed)?;
     log.write(Level::System, ER_SERVER_SHUTDOWN_COMPLETE, "Shutdown complete");
     Ok(())
+}
+
+/// Of root@localhost at the first start.
+fn root_password(initialize_insecure: bool, log: &ErrorLog) -> String {
+    if initialize_insecure {
+        let text = "root@localhost is created with an empty password ! Please consider switching off the \
+                    --initialize-insecure option.";
+        log.write(Level::Warning, ER_INIT_ROOT_WITHOUT_PASSWORD, text);
+        return String::new();
+    }
+    let password = accounts::password::random_password(16);
+    // As MySQL: once, whatever the verbosity.
+    log.write(
+        Level::System,
+        ER_INIT_GENERATING_TEMP_PASSWORD_FOR_ROOT,
+        &format!("A temporary password is generated for root@localhost: {password}"),
+    );
+    password
 }
 
 /// The engine, recovered, and its binary log, whose files have this name.
@@ -195,8 +213,11 @@ pub fn open_engine(
     let binlog_config = binlog_config(globals, log_bin, datadir)?;
     let events_from = binlog::Binlog::needed(&binlog_config).map_err(|e| format!("binary log: {e}"))?;
     let engine_options = EngineOptions { events_from, ..engine_options(globals, &datadir.path) };
-    let engine = Engine::open(engine_options, &mut |text| log.write(Level::System, ER_IB_MSG_707, text))
-        .map_err(|e| format!("data directory '{}': {e}", datadir.path.display()))?;
+    let engine = Engine::open(engine_options, &mut |text| {
+        notify::status(text);
+        log.write(Level::System, ER_IB_MSG_707, text);
+    })
+    .map_err(|e| format!("data directory '{}': {e}", datadir.path.display()))?;
     session::encrypt_logs(&engine, globals)
         .map_err(|e| format!("innodb_redo_log_encrypt, innodb_undo_log_encrypt: {e}"))?;
     let binlog = start_binlog(&engine, binlog_config, globals, log).map_err(|e| format!("binary log: {e}"))?;
@@ -331,7 +352,13 @@ impl Drop for PidFile {
 }
 
 /// Listens until a signal comes.
-fn run(globals: &Globals, server: &Arc<Server>, signals: &mut Signals, log: &Arc<ErrorLog>) -> Result<(), String> {
+fn run(
+    globals: &Globals,
+    server: &Arc<Server>,
+    signals: &mut Signals,
+    log: &Arc<ErrorLog>,
+    has_password: bool,
+) -> Result<(), String> {
     let config = listen_config(globals)?;
     if config.addresses.is_empty() && config.socket.is_none() {
         return Err("nothing to listen on: --skip-networking and no --socket".to_string());
@@ -360,18 +387,40 @@ fn run(globals: &Globals, server: &Arc<Server>, signals: &mut Signals, log: &Arc
             &format!("Admin interface ready for connections, address: '{}'  port: {}", address.ip(), address.port()),
         );
     }
+    // Root has had a password from the first: somebody has to type it.
+    let password = if has_password { " -p" } else { "" };
     for address in listener.addresses() {
-        how.push(format!("mariadb -h {} -P {} -u root", address.ip(), address.port()));
+        // Nobody connects to the address that stands for all.
+        let host = match address.ip() {
+            ip if ip.is_unspecified() => "127.0.0.1".to_string(),
+            ip => ip.to_string(),
+        };
+        how.push(format!("mariadb -h {host} -P {} -u root{password}", address.port()));
     }
     if let Some(socket) = &config.socket {
-        how.push(format!("mariadb -S {} -u root", socket.display()));
+        how.push(format!("mariadb -S {} -u root{password}", socket.display()));
     }
     log.write(
         Level::System,
         ER_SERVER_STARTUP_MSG,
-        &format!("ready for connections. Version: '8.4.0'. Connect with: {}", how.join(", or: ")),
+        &format!(
+            "ready for connections. Version: '8.4.0'  data directory: '{}'. Connect with: {}",
+            text(globals, "datadir"),
+            how.join(", or: ")
+        ),
     );
-    let signal = signals.forever().next();
+    notify::tell(notify::READY);
+    let signal = loop {
+        match signals.forever().next() {
+            Some(SIGHUP) => {
+                if let Err(error) = server.reopen_logs() {
+                    log.write(Level::Error, 0, &format!("Logs are not opened anew: {}", error.message));
+                }
+            }
+            other => break other,
+        }
+    };
+    notify::tell(notify::STOPPING);
     let name = if signal == Some(SIGINT) { "SIGINT" } else { "SIGTERM or SHUTDOWN" };
     log.write(Level::System, ER_SERVER_SHUTDOWN_INFO, &format!("Received {name}. Shutting down."));
     server.stop_events();

@@ -1,6 +1,7 @@
 """Starting, stopping and what the command line says when it cannot: one clear line, exit code 1."""
 
 import pathlib
+import re
 import subprocess
 
 import harness
@@ -63,6 +64,40 @@ def test_a_taken_port(start):
     second = start(run=False)
     second.port = first.port
     refuse(second, str(first.port))
+    assert not second.datadir.exists(), "nothing is made before the port is ours"
+
+
+def test_a_taken_socket(start):
+    first = start()
+    path = value(first.connect(), "SELECT @@socket")
+    second = start(f"--socket={path}", run=False)
+    refuse(second, f"pid {first.process.pid} is using the unix socket file")
+    assert not second.datadir.exists()
+
+
+def test_a_socket_of_a_dead_process_is_taken_over(start, tmp_path):
+    path = tmp_path / "s.sock"
+    server = start(f"--socket={path}")
+    server.kill()
+    assert path.exists()
+    # Whoever has the number by now, as in a container that starts again, where each server is process 1.
+    lock = tmp_path / "s.sock.lock"
+    assert lock.exists()
+    lock.write_text("1\n")
+    server.start()
+    assert int(lock.read_text()) == server.process.pid
+
+
+def test_the_first_messages_say_where_and_how(start):
+    server = start(insecure=False)
+    said = server.log_text()
+    assert "[Warning]" not in said
+    assert f"data directory: '{server.datadir}/'" in said
+    password = re.search(r"temporary password is generated for root@localhost: (\S+)", said)[1]
+    command = re.search(r"Connect with: (mariadb -h 127.0.0.1 -P \d+ -u root -p)\b", said)[1]
+    done = subprocess.run([*command.split()[:-1], "--skip-ssl", f"-p{password}", "-e", "ALTER USER USER() IDENTIFIED BY 'x'"],
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_an_unwritable_place(start):

@@ -39,3 +39,4 @@ mod worker;
 pub use config::Config;
 pub use poller::Listener;
 pub use proxy::Network;
+pub use socket::check;

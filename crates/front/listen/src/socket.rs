@@ -3,15 +3,17 @@
 //! Sockets that are accepted have what they need from the socket they were accepted from, where the system hands it on: a
 //! connection costs no call for its options.
 
+use crate::config::Config;
 use protocol::{Peer, Stream, Timeouts, WRITE_TIMEOUT};
 use rustix::event::{PollFd, PollFlags};
-use rustix::net::{Shutdown, sockopt};
+use rustix::fs::FlockOperation;
+use rustix::net::{AddressFamily, Shutdown, SocketAddrUnix, SocketFlags, SocketType, sockopt};
 use std::fs;
 use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::{FileTypeExt, PermissionsExt};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -38,7 +40,7 @@ impl Door {
     }
 
     pub fn unix(path: &Path, back_log: u32, patience: Duration) -> io::Result<Door> {
-        let describe = |e: io::Error| io::Error::new(e.kind(), format!("socket {}: {e}", path.display()));
+        let describe = |e: io::Error| of_socket(path, &e);
         let file = SocketFile::claim(path).map_err(describe)?;
         let listener = UnixListener::bind(path).map_err(describe)?;
         // Whoever may reach the directory may connect: accounts decide, as for TCP.
@@ -100,48 +102,59 @@ fn set_back_log(socket: impl AsFd, back_log: u32) -> io::Result<()> {
     Ok(rustix::net::listen(socket, back_log.clamp(1, i32::MAX as u32) as i32)?)
 }
 
-/// The right to a socket path: a lock file with our process id. Both files go when it is dropped, or before.
+/// The right to a socket path: a lock file with our process id, locked for as long as we have the path. The id is for people: after a
+/// crash it may be another process's, or our own where each server of a container is process 1. Both files go when it is dropped.
 #[derive(Debug)]
 pub struct SocketFile {
     path: PathBuf,
     lock: PathBuf,
     is_gone: AtomicBool,
+    _locked: fs::File,
 }
 
+/// How often a lock file may go away while it is being taken.
+const ATTEMPTS: usize = 10;
+
 impl SocketFile {
-    /// Takes the path over from a server that is gone; an error when one with that id lives, or the path is no socket.
-    fn claim(path: &Path) -> io::Result<SocketFile> {
+    /// Takes the path over from a server that is gone; an error when one has it, or the path is no socket.
+    pub fn claim(path: &Path) -> io::Result<SocketFile> {
         let mut lock = path.as_os_str().to_owned();
         lock.push(".lock");
         let lock = PathBuf::from(lock);
-        // Twice: the first attempt may find the lock of a dead server and remove it.
-        for _ in 0..2 {
-            match fs::OpenOptions::new().write(true).create_new(true).open(&lock) {
-                Ok(mut file) => {
-                    // From here on the lock is ours, and dropping `claimed` removes it.
-                    let claimed = SocketFile { path: path.to_path_buf(), lock, is_gone: AtomicBool::new(false) };
-                    match writeln!(file, "{}", std::process::id()) {
-                        // A full disk keeps nobody out who is to make room there. See `names_nobody` on a lock without a number.
-                        Err(e) if e.kind() == io::ErrorKind::StorageFull => file.set_len(0)?,
-                        written => written?,
-                    }
-                    claimed.remove_stale_socket()?;
-                    return Ok(claimed);
-                }
-                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
-                    if names_nobody(&lock)? && UnixStream::connect(path).is_ok() {
-                        let text =
-                            "another server, whose lock file has no room for its pid, is using the unix socket file";
-                        return Err(io::Error::new(io::ErrorKind::AddrInUse, text));
-                    }
-                    if let Some(pid) = living_owner(&lock)? {
-                        let text = format!("another process with pid {pid} is using the unix socket file");
-                        return Err(io::Error::new(io::ErrorKind::AddrInUse, text));
-                    }
-                    fs::remove_file(&lock)?;
-                }
-                Err(e) => return Err(io::Error::new(e.kind(), format!("lock file {}: {e}", lock.display()))),
+        for _ in 0..ATTEMPTS {
+            let file =
+                open_lock(&lock).map_err(|e| io::Error::new(e.kind(), format!("lock file {}: {e}", lock.display())))?;
+            if rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+                let pid = fs::read_to_string(&lock).unwrap_or_default();
+                let who = match pid.trim() {
+                    "" => "another process".to_string(),
+                    pid => format!("another process with pid {pid}"),
+                };
+                return Err(io::Error::new(io::ErrorKind::AddrInUse, format!("{who} is using the unix socket file")));
             }
+            // Whoever had it may have taken it away before it was locked, and somebody else may have made a new one.
+            if !is_same(&file, &lock) {
+                continue;
+            }
+            // MySQL has such a file and does not lock it.
+            if answers(path) {
+                let text = "another server is using the unix socket file";
+                return Err(io::Error::new(io::ErrorKind::AddrInUse, text));
+            }
+            match file.set_len(0).and_then(|()| writeln!(&file, "{}", std::process::id())) {
+                Ok(()) => {}
+                // A full disk keeps nobody out who is to make room there.
+                Err(e) if e.kind() == io::ErrorKind::StorageFull => file.set_len(0)?,
+                // Another user's, which can be locked and not written.
+                Err(_) => {
+                    fs::remove_file(&lock)?;
+                    continue;
+                }
+            }
+            // Dropping `claimed` removes the lock.
+            let claimed = SocketFile { path: path.to_path_buf(), lock, is_gone: AtomicBool::new(false), _locked: file };
+            claimed.remove_stale_socket()?;
+            return Ok(claimed);
         }
         Err(io::Error::new(io::ErrorKind::AddrInUse, format!("lock file {} is contended", lock.display())))
     }
@@ -177,30 +190,48 @@ impl Drop for SocketFile {
     }
 }
 
-/// Is the lock file there and empty? Then its server found no room in it, or a crash came between making and writing it.
-fn names_nobody(lock: &Path) -> io::Result<bool> {
-    match fs::metadata(lock) {
-        Ok(metadata) => Ok(metadata.len() == 0),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(e) => Err(e),
+/// To write, or to lock at least.
+fn open_lock(lock: &Path) -> io::Result<fs::File> {
+    match fs::OpenOptions::new().write(true).create(true).truncate(false).open(lock) {
+        Err(e) if e.kind() == io::ErrorKind::PermissionDenied => fs::File::open(lock).map_err(|_| e),
+        opened => opened,
     }
 }
 
-/// The process that a lock file names, if it lives. This very process counts as living: it has the path in use.
-fn living_owner(lock: &Path) -> io::Result<Option<i32>> {
-    let text = match fs::read_to_string(lock) {
-        Ok(text) => text,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(e) => return Err(e),
+fn is_same(file: &fs::File, path: &Path) -> bool {
+    let [Ok(file), Ok(named)] = [file.metadata(), fs::metadata(path)] else { return false };
+    (file.dev(), file.ino()) == (named.dev(), named.ino())
+}
+
+/// Does somebody listen there? Somebody whose queue is full does, and is not waited for.
+fn answers(path: &Path) -> bool {
+    let Ok(address) = SocketAddrUnix::new(path) else { return false };
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    let Ok(socket) = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None) else {
+        return false;
     };
-    let Some(pid) = text.trim().parse().ok().filter(|pid| *pid > 0) else {
-        return Ok(None); // See `names_nobody`.
-    };
-    let Some(process) = rustix::process::Pid::from_raw(pid) else { return Ok(None) };
-    match rustix::process::test_kill_process(process) {
-        Err(rustix::io::Errno::SRCH) => Ok(None),
-        _ => Ok(Some(pid)), // It lives, perhaps under another user.
+    matches!(rustix::net::connect(&socket, &address), Ok(()) | Err(rustix::io::Errno::AGAIN))
+}
+
+/// Can all of it be listened at? Nobody is let in, and nothing stays. An error names the address or path.
+pub fn check(config: &Config) -> io::Result<()> {
+    for address in config.addresses.iter().chain(&config.administrative) {
+        let describe =
+            |e: rustix::io::Errno| io::Error::new(io::Error::from(e).kind(), format!("bind to {address}: {e}"));
+        let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+        let socket =
+            rustix::net::socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC, None).map_err(describe)?;
+        sockopt::set_socket_reuseaddr(&socket, true).map_err(describe)?;
+        rustix::net::bind(&socket, address).map_err(describe)?;
     }
+    match &config.socket {
+        Some(path) => SocketFile::claim(path).map(drop).map_err(|e| of_socket(path, &e)),
+        None => Ok(()),
+    }
+}
+
+fn of_socket(path: &Path, e: &io::Error) -> io::Error {
+    io::Error::new(e.kind(), format!("socket {}: {e}", path.display()))
 }
 
 #[cfg(test)]
@@ -249,21 +280,27 @@ mod tests {
         drop(door);
         assert_eq!(fs::read_dir(&directory).unwrap().count(), 0, "both files are gone");
 
-        // What kill -9 leaves: a socket, and a lock that names nobody alive.
-        drop(UnixListener::bind(&path).unwrap());
-        let mut child = std::process::Command::new("true").spawn().unwrap();
-        child.wait().unwrap();
-        fs::write(directory.join("s.sock.lock"), format!("{}\n", child.id())).unwrap();
-        drop(Door::unix(&path, 5, PATIENCE).unwrap());
+        // What kill -9 leaves: a socket, and a lock that names whoever has the number by now, or nobody.
+        for text in ["", "1\n", &format!("{}\n", std::process::id())] {
+            drop(UnixListener::bind(&path).unwrap());
+            fs::write(directory.join("s.sock.lock"), text).unwrap();
+            drop(Door::unix(&path, 5, PATIENCE).unwrap());
+        }
 
-        // A full disk has a lock without a number: then the socket says whether somebody lives.
+        // A full disk has a lock without a number.
         let door = Door::unix(&path, 5, PATIENCE).unwrap();
         fs::write(directory.join("s.sock.lock"), "").unwrap();
         assert_eq!(Door::unix(&path, 5, PATIENCE).unwrap_err().kind(), io::ErrorKind::AddrInUse);
         drop(door);
-        drop(UnixListener::bind(&path).unwrap());
-        fs::write(directory.join("s.sock.lock"), "").unwrap();
-        drop(Door::unix(&path, 5, PATIENCE).unwrap());
+
+        // A server that does not lock the file, and one that has no queue left.
+        let other = UnixListener::bind(&path).unwrap();
+        set_back_log(&other, 1).unwrap();
+        for _ in 0..5 {
+            assert_eq!(Door::unix(&path, 5, PATIENCE).unwrap_err().kind(), io::ErrorKind::AddrInUse);
+        }
+        drop(other);
+        fs::remove_file(&path).unwrap();
 
         fs::write(&path, "precious").unwrap();
         assert_eq!(Door::unix(&path, 5, PATIENCE).unwrap_err().kind(), io::ErrorKind::AlreadyExists);

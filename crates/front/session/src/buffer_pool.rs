@@ -6,6 +6,7 @@ use engine::{Engine, PoolSettings, ResizeRefused, ResizeStage, WarmFailure, Warm
 use expr::Env;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use std::path::Path;
 use std::time::SystemTime;
 use types::codes::*;
 use types::err;
@@ -27,6 +28,7 @@ const RANDOM_READ_AHEAD: VarId = id("innodb_random_read_ahead");
 const FLUSH_SYNC: VarId = id("innodb_flush_sync");
 const IN_CORE_FILE: VarId = id("innodb_buffer_pool_in_core_file");
 pub(crate) const SIZE: VarId = id("innodb_buffer_pool_size");
+const DATADIR: VarId = id("datadir");
 const CHUNK: VarId = id("innodb_buffer_pool_chunk_size");
 const INSTANCES: VarId = id("innodb_buffer_pool_instances");
 pub(crate) const DUMP_NOW: VarId = id("innodb_buffer_pool_dump_now");
@@ -97,7 +99,9 @@ fn in_chunks(size: u64, chunks: u64) -> u64 {
 
 /// Once the engine is open: brings back what was in memory.
 pub fn load_first(globals: &Globals, engine: &Engine) {
-    if globals.bool(LOAD_FIRST) {
+    // A server that has never stopped has none.
+    let is_there = Path::new(globals.text(DATADIR)).join(globals.text(FILENAME)).exists();
+    if globals.bool(LOAD_FIRST) && is_there {
         engine.load_pool(globals.text(FILENAME));
     }
 }

@@ -192,6 +192,12 @@ impl Server {
         let _ = self.flush_error_log.set(flush);
     }
 
+    /// The error log and the files of the query logs, which somebody may have moved. An error is one of the file.
+    pub fn reopen_logs(&self) -> Result<()> {
+        self.flush_error_log();
+        crate::logs::Log::ALL.into_iter().try_for_each(|log| self.logs.reopen(log))
+    }
+
     pub(crate) fn flush_error_log(&self) {
         if let Some(flush) = self.flush_error_log.get() {
             flush();
