@@ -9,7 +9,7 @@ ARGS ?=
 SERVER ?=
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: run build test needs lint fmt unit model simulate e2e bench criterion gate deny clean-data
+.PHONY: run build pages install deb test needs lint fmt unit model simulate e2e bench criterion gate deny clean-data
 
 # Serves on loopback with an empty root password; the first start makes ./data.
 run: build
@@ -19,6 +19,34 @@ run: build
 
 build:
 	$(CARGO) build --release --locked
+
+# The man page and the completions, of what the command says of itself.
+pages: build
+	@mkdir -p $(TARGET)/pages
+	$(TARGET)/release/clearway manual man >$(TARGET)/pages/clearway.1
+	$(TARGET)/release/clearway manual bash >$(TARGET)/pages/clearway.bash
+	$(TARGET)/release/clearway manual zsh >$(TARGET)/pages/_clearway
+	$(TARGET)/release/clearway manual fish >$(TARGET)/pages/clearway.fish
+
+# make install PREFIX=/usr/local DESTDIR=/tmp/image; the service needs a user `clearway` and is not started.
+PREFIX ?= /usr/local
+SYSCONFDIR ?= /etc
+install: pages
+	install -D -m 755 $(TARGET)/release/clearway $(DESTDIR)$(PREFIX)/bin/clearway
+	install -D -m 644 $(TARGET)/pages/clearway.1 $(DESTDIR)$(PREFIX)/share/man/man1/clearway.1
+	install -D -m 644 $(TARGET)/pages/clearway.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/clearway
+	install -D -m 644 $(TARGET)/pages/_clearway $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_clearway
+	install -D -m 644 $(TARGET)/pages/clearway.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/clearway.fish
+	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
+	sed 's|/usr/bin|$(PREFIX)/bin|' packaging/debian/clearway.service >$(DESTDIR)$(PREFIX)/lib/systemd/system/clearway.service
+	[ -e $(DESTDIR)$(SYSCONFDIR)/clearway/clearway.cnf ] || \
+	  install -D -m 644 packaging/clearway.cnf $(DESTDIR)$(SYSCONFDIR)/clearway/clearway.cnf
+	install -d $(DESTDIR)$(SYSCONFDIR)/clearway/conf.d
+
+# A Debian package in target/debian. Minutes to install cargo-deb, so it is no part of anything else.
+deb: pages
+	$(CARGO) deb --version >/dev/null 2>&1 || $(CARGO) install --locked cargo-deb
+	$(CARGO) deb --no-build
 
 # What CI runs, in that order: one development build serves unit and e2e, whose server so checks its own assertions.
 test: needs lint unit model simulate e2e

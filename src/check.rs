@@ -10,7 +10,7 @@ use engine::{Engine, EngineOptions};
 use io::Overlay;
 use std::path::Path;
 
-const HELP: &str = "\
+pub const HELP: &str = "\
 Usage: clearway check DATADIR [OPTION ...]
 
 Verifies pages, trees, rows against indexes, undo and log of a server that does not run, and changes nothing. A line \

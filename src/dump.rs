@@ -15,7 +15,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-const HELP: &str = "\
+pub const HELP: &str = "\
 Usage: clearway dump page DATADIR NUMBER [NUMBER ...]
        clearway dump log DATADIR [--from=LSN] [--groups=N]
        clearway dump dictionary DATADIR [OPTION ...]

@@ -33,6 +33,11 @@ use summary::Summary;
 
 /// `clearway sweep ARGS`, where `args` are the words after `sweep`.
 ///
+/// What the command can be told.
+pub fn help() -> String {
+    options::help()
+}
+
 /// The exit code: 0 when every run gave a figure, 1 when one failed (the report is written all the same, with the
 /// errors in it), 2 for wrong usage, a missing sysbench, or a
 /// target that does not answer before the sweep begins.
