@@ -102,3 +102,72 @@ def test_an_end_is_heard_in_all_parts(filled):
         # Nothing is left of the readers' transactions.
         with other.cursor() as cursor:
             assert one(cursor, "SELECT COUNT(*) FROM information_schema.INNODB_TRX") == (0,)
+
+
+def test_indexes_are_built_in_parts(filled):
+    """Beside a writer, with a buffer of many runs and of few; CHECK TABLE compares entries and rows."""
+    over, failures = threading.Event(), []
+
+    def write():
+        try:
+            with filled.connect() as connection, connection.cursor() as cursor:
+                at = 0
+                while not over.is_set():
+                    at = (at + 7919) % ROWS
+                    cursor.execute("UPDATE d.t SET k = -k, v = CONCAT(CHAR(65 + %s %% 50), v) WHERE id BETWEEN %s AND %s", (at, at, at + 20))
+        except Exception as failure:
+            failures.append(failure)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    try:
+        with filled.connect() as connection, connection.cursor() as cursor:
+            for size in (65536, 1 << 20, 64 << 20):
+                cursor.execute(f"SET innodb_ddl_buffer_size = {size}")
+                cursor.execute("ALTER TABLE d.t ADD INDEX two (v, k), ADD UNIQUE INDEX three (k, id), ALGORITHM=INPLACE, LOCK=NONE")
+                assert one(cursor, "CHECK TABLE d.t")[3] == "OK"
+                assert one(cursor, "SELECT COUNT(*) FROM d.t FORCE INDEX (two) WHERE v > ''") == (ROWS,)
+                cursor.execute("ALTER TABLE d.t DROP INDEX two, DROP INDEX three")
+    finally:
+        over.set()
+        thread.join(60)
+    assert not failures
+
+
+def test_a_value_twice_in_two_parts_is_found(filled):
+    with filled.connect() as connection, connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE d.t ADD COLUMN u INT")
+        cursor.execute("UPDATE d.t SET u = id")
+        cursor.execute(f"UPDATE d.t SET u = 2 WHERE id = {2 * ROWS}")
+        with pytest.raises(pymysql.err.IntegrityError) as refused:
+            cursor.execute("ALTER TABLE d.t ADD UNIQUE INDEX (u)")
+        assert refused.value.args == (1062, "Duplicate entry '2' for key 't.u'")
+        cursor.execute(f"UPDATE d.t SET u = NULL WHERE id IN (2, {2 * ROWS})")
+        cursor.execute("ALTER TABLE d.t ADD UNIQUE INDEX (u)")
+        assert one(cursor, "CHECK TABLE d.t")[3] == "OK"
+
+
+def test_a_build_in_parts_ends_on_kill(filled):
+    with filled.connect() as connection, connection.cursor() as cursor, filled.connect() as other, other.cursor() as killer:
+        outcome = []
+
+        def build():
+            try:
+                cursor.execute("ALTER TABLE d.t ADD INDEX wide (v, k, id), ADD INDEX wide2 (k, v, id)")
+                outcome.append(None)
+            except pymysql.MySQLError as error:
+                outcome.append(error.args[0])
+
+        for _ in range(5):
+            thread = threading.Thread(target=build)
+            thread.start()
+            while thread.is_alive() and not killer.execute(
+                    f"SELECT 1 FROM information_schema.PROCESSLIST WHERE ID = {connection.thread_id()} AND INFO LIKE 'ALTER%'"):
+                pass
+            killer.execute(f"KILL QUERY {connection.thread_id()}")
+            thread.join(60)
+            assert not thread.is_alive()
+            if outcome[-1] is None:
+                cursor.execute("ALTER TABLE d.t DROP INDEX wide, DROP INDEX wide2")
+        assert set(outcome) <= {None, 1317} and 1317 in outcome
+        assert one(cursor, "CHECK TABLE d.t")[3] == "OK"
