@@ -401,7 +401,7 @@ impl Session {
             sink.out.hold(true);
             sink.durable = Some(Arc::clone(&self.server.engine));
         }
-        let result = self.run_pinned(planned, params, &mut sink);
+        let result = self.within_deadline(planned, params, &mut sink);
         let (started, rows) = (sink.started, sink.rows);
         self.log.sent = rows;
         planned.head = sink.head.take();
@@ -529,7 +529,7 @@ impl Session {
     ) -> Result<Outcome> {
         self.run_under_hints(planned, |session, planned| {
             session.ready(planned, params).map_err(|e| session.not_begun(e))?;
-            let result = session.run_pinned(planned, params, sink);
+            let result = session.within_deadline(planned, params, sink);
             session.finish_statement(result)
         })
     }
@@ -567,15 +567,26 @@ impl Session {
         planned.prepared.locks() || (!self.autocommits() && self.isolation() == Isolation::Serializable)
     }
 
-    /// After [`Session::ready`].
-    fn run_pinned(&mut self, planned: &mut Planned, params: &[Value<'_>], sink: &mut dyn RowSink) -> Result<Outcome> {
-        let result = self.execute(planned, params, sink);
+    /// After [`Session::ready`], which began the deadline.
+    fn within_deadline(
+        &mut self,
+        planned: &mut Planned,
+        params: &[Value<'_>],
+        sink: &mut dyn RowSink,
+    ) -> Result<Outcome> {
+        let result = self.in_transaction(planned, params, sink);
         self.end_deadline(result.as_ref().err());
         result.map_err(|e| self.without_hidden_keys(e))
     }
 
+    /// Privileges are checked, the transaction begins, and what the plan asks of the session is there for it.
     #[inline(always)]
-    fn execute(&mut self, planned: &mut Planned, params: &[Value<'_>], sink: &mut dyn RowSink) -> Result<Outcome> {
+    fn in_transaction(
+        &mut self,
+        planned: &mut Planned,
+        params: &[Value<'_>],
+        sink: &mut dyn RowSink,
+    ) -> Result<Outcome> {
         // One bit test while the account has its privileges globally.
         self.check_rights(&planned.prepared)?;
         if self.locked.is_none() {

@@ -44,7 +44,7 @@ pub struct Prepared {
     all_tables: Arc<[u64]>,
     /// Its routines may change rows.
     writes_within: bool,
-    /// See [`Prepared::run_within`].
+    /// See [`Prepared::become_inner`].
     keeps_rows: bool,
     writes: bool,
     plain_reads: PlainReads,
@@ -416,7 +416,7 @@ impl Prepared {
 
     /// It is a routine's: it reads as the statement does that it is part of, and where it fails, the rows before the one that failed
     /// stay, as long as that statement does.
-    pub(crate) fn run_within(&mut self, reads: Option<PlainReads>) {
+    pub(crate) fn become_inner(&mut self, reads: Option<PlainReads>) {
         self.plain_reads = reads.unwrap_or(self.plain_reads);
         self.keeps_rows = true;
     }
@@ -462,7 +462,7 @@ impl Prepared {
         env: &mut dyn Env,
         sink: &mut dyn RowSink,
     ) -> Result<Outcome> {
-        self.execute_whole(tx, None, params, env, sink)
+        self.undoing_on_error(tx, None, params, env, sink)
     }
 
     /// The same for a statement with tables that are not transactional: what it changes there it changes in the transaction
@@ -477,13 +477,14 @@ impl Prepared {
     ) -> Result<Outcome> {
         // What it calls looks for the two where they are in a statement of both kinds.
         if self.uses == Uses::Beside && !self.calls() {
-            return self.execute_high(beside, None, params, env, sink);
+            return self.with_enough_stack(beside, None, params, env, sink);
         }
-        self.execute_whole(tx, Some(beside), params, env, sink)
+        self.undoing_on_error(tx, Some(beside), params, env, sink)
     }
 
+    /// Its changes are undone where it fails, unless they stay as long as those of the statement around.
     #[inline(always)]
-    fn execute_whole(
+    fn undoing_on_error(
         &mut self,
         tx: &mut Transaction,
         beside: Option<&mut Transaction>,
@@ -493,9 +494,9 @@ impl Prepared {
     ) -> Result<Outcome> {
         let savepoint = ((self.writes || self.writes_within) && !self.keeps_rows).then(|| tx.savepoint());
         let result = match self.room {
-            _ if self.calls() => self.execute_calling(tx, beside, params, env, sink),
-            0 => self.execute_in(tx, beside, params, env, sink),
-            _ => self.execute_high(tx, beside, params, env, sink),
+            _ if self.calls() => self.lending_to_routines(tx, beside, params, env, sink),
+            0 => self.in_one_run(tx, beside, params, env, sink),
+            _ => self.with_enough_stack(tx, beside, params, env, sink),
         };
         if let (Err(e), Some(savepoint)) = (&result, savepoint)
             && !error::ends_transaction(e)
@@ -507,7 +508,7 @@ impl Prepared {
 
     /// Its routines know what it uses.
     #[cold]
-    fn execute_calling(
+    fn lending_to_routines(
         &mut self,
         tx: &mut Transaction,
         beside: Option<&mut Transaction>,
@@ -523,7 +524,7 @@ impl Prepared {
             lent.reads = Some(self.plain_reads);
             lent.pinned = Arc::clone(&self.all_tables);
         }
-        let result = self.execute_high(tx, beside, params, env, sink);
+        let result = self.with_enough_stack(tx, beside, params, env, sink);
         let lent = Lent::of(env.lent())?;
         lent.used.pop();
         if is_outermost {
@@ -532,8 +533,9 @@ impl Prepared {
         result
     }
 
+    /// A plan that is high needs more stack than a thread may have left.
     #[cold]
-    fn execute_high(
+    fn with_enough_stack(
         &mut self,
         tx: &mut Transaction,
         beside: Option<&mut Transaction>,
@@ -541,11 +543,12 @@ impl Prepared {
         env: &mut dyn Env,
         sink: &mut dyn RowSink,
     ) -> Result<Outcome> {
-        with_stack(self.room, || self.execute_in(tx, beside, params, env, sink))
+        with_stack(self.room, || self.in_one_run(tx, beside, params, env, sink))
     }
 
+    /// One execution from its first constant to its last row.
     #[inline(always)]
-    fn execute_in(
+    fn in_one_run(
         &mut self,
         tx: &mut Transaction,
         beside: Option<&mut Transaction>,

@@ -197,7 +197,7 @@ impl Within<'_> {
             lent.rights()?.check(plan)?;
             check_written(lent, plan.tables())?;
         }
-        plan.run_within(reads);
+        plan.become_inner(reads);
         match (plan.uses(), self.beside.as_deref_mut()) {
             (Uses::Beside | Uses::Both, Some(beside)) => plan.execute_beside(self.tx, beside, locals, self.env, sink),
             _ => plan.execute(self.tx, locals, self.env, sink),
