@@ -114,7 +114,8 @@ impl<'p> Planner<'p> {
         let literal_collation = env.literal_collation();
         let strict = types::SqlMode(env.sql_mode()).is_strict();
         let unmet = text_type(literal_collation);
-        let unmet = Parameter { data_type: unmet, place: unmet.kind, takes: Takes::Own, otherwise: Otherwise::Null };
+        // One in a common table expression that nobody reads stays unmet: whatever its value is, no other plan meets it.
+        let unmet = Parameter { data_type: unmet, place: unmet.kind, takes: Takes::Any, otherwise: Otherwise::Null };
         let parameters = vec![unmet; parsed.param_count as usize];
         Planner {
             parsed,
