@@ -155,7 +155,10 @@ impl Planner<'_> {
                 let mut block = Block::default();
                 block.sources.push(names.row_of(0, table));
                 self.scope.blocks.push(block);
-                let rows = self.insert_rows(rows, table, &columns);
+                // Without a list of columns, rows may be empty: all of them have their defaults.
+                let unlisted = insert.columns.as_ref().is_none_or(Vec::is_empty);
+                let empty = unlisted && rows.first().is_some_and(|r| r.is_empty());
+                let rows = self.insert_rows(rows, table, if empty { &[] } else { &columns });
                 let block = self.scope.blocks.pop().expect("just pushed");
                 let reads_row = block.sources[0].used.iter().any(std::cell::Cell::get);
                 let rows = rows?;
@@ -236,6 +239,10 @@ impl Planner<'_> {
             // The new row's columns have the table's names, also where a view calls them otherwise; what it does not show has none.
             let mut row = Source::of_table(1, table, Some(alias));
             row.columns.iter_mut().zip(&names.columns).for_each(|(own, named)| own.hidden |= named.hidden);
+            if insert.columns.as_ref().is_some_and(|list| !list.is_empty()) {
+                // Of the new row there is what INSERT names; other names are the table's alone.
+                row.columns.iter_mut().enumerate().for_each(|(i, own)| own.hidden |= !columns.contains(&i));
+            }
             row.named = names.named;
             row.schema = String::new();
             if !aliases.is_empty() && aliases.len() != columns.len() {
@@ -298,8 +305,7 @@ impl Planner<'_> {
         let mut out = Vec::with_capacity(rows.len());
         for (n, row) in rows.iter().enumerate() {
             let ids = parsed.list(*row);
-            let all_defaults = ids.is_empty() && rows.iter().all(|r| r.is_empty());
-            if ids.len() != columns.len() && !all_defaults {
+            if ids.len() != columns.len() {
                 return Err(err!(ER_WRONG_VALUE_COUNT_ON_ROW, n + 1));
             }
             let mut values = Vec::with_capacity(ids.len());

@@ -244,6 +244,9 @@ impl Planner<'_> {
         let mut all = Vec::new();
         for r in rows {
             let row = self.exprs(*r)?;
+            if row.is_empty() && all.is_empty() {
+                return Err(err!(ER_TABLE_VALUE_CONSTRUCTOR_MUST_HAVE_COLUMNS));
+            }
             if all.first().is_some_and(|f: &Vec<Expr>| f.len() != row.len()) {
                 return Err(err!(ER_WRONG_VALUE_COUNT_ON_ROW, all.len() + 1));
             }
