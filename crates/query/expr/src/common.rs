@@ -56,7 +56,11 @@ pub fn common_type(list: &[&Expr], operation: &str) -> Result<DataType> {
         if !ty.collation.is_binary() || strings.all(|e| e.ty.collation.is_binary()) {
             ty.collation = match operation {
                 // Rows of the sides are compared.
-                "UNION" | "INTERSECT" | "EXCEPT" => compare::collation_for(list, operation)?,
+                "UNION" | "INTERSECT" | "EXCEPT" => {
+                    let collation = compare::collation_for(list, operation)?;
+                    compare::check_literals(list, collation)?;
+                    collation
+                }
                 _ => compare::result_collation(list, operation)?,
             };
         }

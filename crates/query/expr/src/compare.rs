@@ -142,18 +142,30 @@ pub fn collation_of(operands: &[&Expr]) -> Result<CollationId> {
     collation_for(operands, "=")
 }
 
-/// As [`collation_of`], for an operation that messages name. Errors 1267, 1270, 1271; 3854: a literal has characters that the
-/// collation's character set lacks.
+/// As [`collation_of`], for an operation that messages name. Errors 1267, 1270, 1271.
 pub fn collation_for(operands: &[&Expr], operation: &str) -> Result<CollationId> {
     let (collation, level) = aggregate(operands, operation, &|e| is_string(e.ty.kind))?;
     if level == NONE { Err(illegal_mix(operands, operation)) } else { Ok(collation) }
 }
 
 /// The collation of a string that is made of the operands, and not compared: where columns of one character set have different
-/// collations, its binary one. Errors as those of [`collation_for`].
+/// collations, its binary one. Errors as those of [`collation_for`]; 3854: a literal has characters that the collation's character
+/// set lacks.
 pub fn result_collation(operands: &[&Expr], operation: &str) -> Result<CollationId> {
     let is_string = |e: &Expr| is_string(e.ty.kind) || e.ty.kind == TypeKind::Bit;
-    aggregate(operands, operation, &is_string).map(|(collation, _)| collation)
+    let (collation, _) = aggregate(operands, operation, &is_string)?;
+    check_literals(operands, collation)?;
+    Ok(collation)
+}
+
+/// Error 3854: a literal has characters that the collation's character set lacks.
+pub fn check_literals(operands: &[&Expr], collation: CollationId) -> Result<()> {
+    for e in operands.iter().filter(|e| is_string(e.ty.kind) || e.ty.kind == TypeKind::Bit) {
+        if let Node::Const(Value::Bytes(text)) = &e.node {
+            charset::in_charset(Cow::Borrowed(&text[..]), &e.ty, collation)?;
+        }
+    }
+    Ok(())
 }
 
 fn aggregate(operands: &[&Expr], operation: &str, is_string: &dyn Fn(&Expr) -> bool) -> Result<(CollationId, u8)> {
@@ -170,13 +182,6 @@ fn aggregate(operands: &[&Expr], operation: &str, is_string: &dyn Fn(&Expr) -> b
     let best = best.filter(|held| held.level < IGNORABLE || !has_number());
     let (collation, level) =
         best.map_or((CollationId::UTF8MB4_0900_AI_CI, COERCIBLE), |held| (held.collation, held.level));
-    for e in operands {
-        if let Node::Const(Value::Bytes(text)) = &e.node
-            && is_string(e)
-        {
-            charset::in_charset(Cow::Borrowed(&text[..]), &e.ty, collation)?;
-        }
-    }
     Ok((collation, level))
 }
 
@@ -293,6 +298,14 @@ fn level_name(level: u8) -> &'static str {
 /// The operand in the character set of the collation that a comparison is done under.
 pub fn in_charset(e: Expr, collation: CollationId) -> Expr {
     let (from, to) = (e.ty.collation.charset(), collation.charset());
+    let ty = types::DataType { kind: TypeKind::VarChar, length: u32::MAX, collation, ..e.ty };
+    if let Node::Const(Value::Bytes(text)) = &e.node
+        && is_string(e.ty.kind)
+        && charset::in_charset(Cow::Borrowed(&text[..]), &e.ty, collation).is_err()
+    {
+        // Error 3854 comes when a row is compared.
+        return Expr::new(Node::InCharset(Box::new(e)), ty);
+    }
     let takes_bytes = from == types::Charset::Binary && to.mbminlen() == 1;
     if !is_string(e.ty.kind) || from == to || takes_bytes || to == types::Charset::Binary {
         return e;
@@ -300,7 +313,6 @@ pub fn in_charset(e: Expr, collation: CollationId) -> Expr {
     if (from, to) == (types::Charset::Utf8mb3, types::Charset::Utf8mb4) {
         return e;
     }
-    let ty = types::DataType { kind: TypeKind::VarChar, length: u32::MAX, collation, ..e.ty };
     if let Node::Const(Value::Bytes(b)) = &e.node {
         let text = charset::transcode(b.clone(), &e.ty, &ty).into_owned();
         return Expr::new(Node::Const(Value::Bytes(text.into())), ty);

@@ -5,7 +5,7 @@ use crate::parameter::Otherwise;
 use crate::{Planner, parameter};
 use expr::compare;
 use expr::operator::CmpOp;
-use expr::{Expr, Node, adapt, between, boolean_type, functions, list as lists, moment, operand};
+use expr::{Expr, Node, adapt, between, boolean_type, convert, functions, list as lists, moment, operand};
 use sql::ast::{self, Expr as Ast, ExprId, ExprList};
 use types::codes::*;
 use types::{Result, TypeKind, Value, err};
@@ -80,10 +80,17 @@ impl Planner<'_> {
         let are_moments = [&low, &high].map(|e| e.ty.kind.is_temporal());
         let held = [0, 1].map(|i| are_moments[i] && !were_moments[i]);
         let (low, high) = (adapt::beside_moment(low, &e), adapt::beside_moment(high, &e));
-        let collation = compare::collation_for(&[&e, &low, &high], "between")?;
+        // Beside a number texts are numbers, whatever their collations are.
+        let has_number = [&e, &low, &high].iter().any(|e| e.ty.kind.is_numeric());
+        let collation = match has_number {
+            true => self.settings.literal_collation,
+            false => compare::collation_for(&[&e, &low, &high], "between")?,
+        };
         let [e, low, high] = between::in_one_domain([e, low, high], held);
         let (low, high) = (adapt::adapt(low, &e), adapt::adapt(high, &e));
-        let [e, low, high] = [e, low, high].map(|e| compare::in_charset(e, collation));
+        let operands = [e, low, high];
+        let are_texts = !has_number && !operands[0].ty.kind.is_temporal();
+        let [e, low, high] = operands.map(|e| if are_texts { compare::in_charset(e, collation) } else { e });
         let nullable = e.ty.nullable || low.ty.nullable || high.ty.nullable;
         let node = Node::Between { negated, operands: Box::new([e, low, high]), collation };
         Ok(Expr::new(node, boolean_type(nullable)))
@@ -117,7 +124,11 @@ impl Planner<'_> {
         let (e, list) = functions::json::in_one_domain(e, list);
         let mut all = vec![&e];
         all.extend(list.iter());
-        let collation = compare::collation_for(&all, " IN ")?;
+        // A number is looked for among numbers, whatever the collations of texts are.
+        let collation = match e.ty.kind.is_numeric() {
+            true => self.settings.literal_collation,
+            false => compare::collation_for(&all, " IN ")?,
+        };
         let nullable = e.ty.nullable || list.iter().any(|e| e.ty.nullable);
         let e = compare::in_charset(e, collation);
         let list = list.into_iter().map(|e| compare::in_charset(e, collation)).collect();
@@ -130,12 +141,13 @@ impl Planner<'_> {
 
 /// Error 1210 of an ESCAPE that is no constant of at most one character.
 fn escape_character(escape: Option<Expr>) -> Result<Option<char>> {
-    let (bytes, charset) = match escape.map(|e| (e.node, e.ty.collation.charset())) {
+    let (value, ty) = match escape.map(|e| (e.node, e.ty)) {
         None | Some((Node::Const(Value::Null), _)) => return Ok(Some('\\')),
-        Some((Node::Const(Value::Bytes(bytes)), charset)) => (bytes, charset),
+        Some((Node::Const(value), ty)) => (value, ty),
         Some(_) => return Err(err!(ER_WRONG_ARGUMENTS, "ESCAPE")),
     };
-    let bytes = charset.to_utf8(&bytes);
+    let text = convert::text(&value, &ty);
+    let bytes = ty.collation.charset().to_utf8(&text);
     let text = String::from_utf8_lossy(&bytes);
     let mut characters = text.chars();
     match (characters.next(), characters.next()) {

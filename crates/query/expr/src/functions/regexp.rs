@@ -344,9 +344,13 @@ impl<'a> Call<'a> {
             return Err(err!(ER_WRONG_PARAMETERS_TO_NATIVE_FCT, a.function));
         }
         let collation = match a.args {
-            // There is nothing to choose.
+            // There is nothing to choose, and no literal to be converted.
             [x, y, ..] if is_plain(x) && is_plain(y) && x.ty.collation == y.ty.collation => x.ty.collation,
-            args => super::compare::collation_of(&[&args[0], &args[1]])?,
+            args => {
+                let collation = super::compare::collation_of(&[&args[0], &args[1]])?;
+                super::compare::check_literals(&[&args[0], &args[1]], collation)?;
+                collation
+            }
         };
         // It is looked at before what it is looked for in.
         let Some(pattern) = unicode(a, 1)? else { return Ok(None) };
