@@ -57,6 +57,14 @@ fn coerce_slow<'a>(value: Value<'a>, source: &DataType, column: &DataType, conte
     if value.is_null() {
         return Ok((value, None));
     }
+    // Nothing fills up the text of a number that a column of texts takes, but a year.
+    let unfilled = DataType {
+        zerofill: source.zerofill
+            && !matches!(value, Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_))
+            || source.kind == Year,
+        ..*source
+    };
+    let source = &unfilled;
     let value = match &value {
         // A hexadecimal literal is a number for columns of numbers.
         Value::Bytes(b) if source.kind == VarBinary && source.unsigned && column.kind.is_numeric() => {

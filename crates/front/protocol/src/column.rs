@@ -123,10 +123,12 @@ impl<'a> Column<'a> {
             kind if kind.is_numeric() => self.is_expression(),
             _ => !self.is_text() || t.collation.info().name.ends_with("_bin"),
         };
+        // Of bytes these are marks of literals and casts: of a bit literal, which has no sign, and of BINARY(n).
+        let is_marked = t.kind.is_bytes() && t.zerofill;
         self.flags
             .with(ColumnFlags::NOT_NULL, !t.nullable || self.flags.has(ColumnFlags::NOT_NULL))
-            .with(ColumnFlags::UNSIGNED, t.unsigned || matches!(t.kind, TypeKind::Year | TypeKind::Bit))
-            .with(ColumnFlags::ZEROFILL, t.zerofill || t.kind == TypeKind::Year && !self.is_expression())
+            .with(ColumnFlags::UNSIGNED, t.unsigned && !is_marked || matches!(t.kind, TypeKind::Year | TypeKind::Bit))
+            .with(ColumnFlags::ZEROFILL, t.zerofill && !is_marked || t.kind == TypeKind::Year && !self.is_expression())
             .with(ColumnFlags::BLOB, t.kind.is_blob() && !self.is_expression())
             .with(ColumnFlags::ENUM, t.kind == TypeKind::Enum)
             .with(ColumnFlags::SET, t.kind == TypeKind::Set)

@@ -70,7 +70,10 @@ impl AggregateCall {
         most: u64,
     ) -> Result<Expr> {
         let refs: Vec<&Expr> = args.iter().collect();
-        let collation = super::compare::result_collation(&refs, "group_concat")?;
+        let collation = match refs.iter().all(|e| matches!(e.node, Node::Const(Value::Null))) {
+            true => CollationId::BINARY,
+            false => super::compare::result_collation(&refs, "group_concat")?,
+        };
         const VARCHAR_MAX: u64 = 512;
         let set = collation.charset();
         let most = most / set.mbminlen() as u64;

@@ -145,6 +145,25 @@ pub fn warn_truncated_decimal(b: &[u8], run: &dyn Execution) {
     }
 }
 
+/// The same of a text that a function has made: MySQL says nothing of what is behind the number, and 1366 where there is none.
+pub fn warn_made_decimal(b: &[u8], run: &dyn Execution) {
+    if Decimal::parse_prefix(b).1 == 0 {
+        run.push_warning(err!(ER_TRUNCATED_WRONG_VALUE_FOR_FIELD, "DECIMAL", "0", "", -1));
+    }
+}
+
+/// Is the text one that a function makes, and not one that it chooses among its arguments?
+pub fn is_made_text(e: &Expr) -> bool {
+    const CHOICES: [&str; 8] = ["coalesce", "if", "ifnull", "nullif", "greatest", "least", "any_value", "name_const"];
+    is_string(e.ty.kind)
+        && match &e.node {
+            Node::Call(f, _) => !CHOICES.contains(&f.name),
+            Node::Cast(_) => true,
+            Node::InCharset(inner) => is_made_text(inner),
+            _ => false,
+        }
+}
+
 /// 4095 or 4096 for a delimiter in a text that was read as a date or time.
 fn warn_delimiter<T>(p: &Option<Parsed<T>>, text: &[u8], run: &dyn Execution) {
     if let Some(delimiter) = p.as_ref().and_then(|p| p.delimiter) {
@@ -215,7 +234,7 @@ pub fn datetime_in(v: &Value<'_>, mode: SqlMode, run: &dyn Execution) -> Option<
         }
         Value::Bytes(b) => moment_of_text(b, mode, false, run),
         Value::Json(_) => match v.json_scalar() {
-            v @ (Value::Date(_) | Value::DateTime(_) | Value::Time(_)) => datetime(&v, run),
+            v @ (Value::Date(_) | Value::DateTime(_)) => datetime(&v, run),
             Value::Bytes(b) if parse_datetime(&b).is_some() => datetime(&Value::Bytes(b), run),
             _ => {
                 warn_json("DATETIME", run);
@@ -310,7 +329,7 @@ pub fn time(v: &Value<'_>, run: &dyn Execution) -> Option<Time> {
             p.map(|p| p.value)
         }
         Value::Json(_) => match v.json_scalar() {
-            v @ (Value::Date(_) | Value::DateTime(_) | Value::Time(_)) => time(&v, run),
+            v @ Value::Time(_) => time(&v, run),
             Value::Bytes(b) if parse::parse_time(&b, run.evaluation().sql_mode).is_some() => {
                 time(&Value::Bytes(b), run)
             }

@@ -65,7 +65,7 @@ pub fn warn_json(to: &str, run: &dyn Execution) {
 }
 
 /// Is the expression's value a truth value: `true`, a comparison, a predicate function?
-fn is_boolean(e: &Expr) -> bool {
+pub fn is_boolean(e: &Expr) -> bool {
     // These are told to be wider than a truth value.
     let is_wide = matches!(&e.node, Node::Call(f, _) if matches!(f.name, "json_valid" | "json_contains"));
     e.ty.kind == TypeKind::BigInt

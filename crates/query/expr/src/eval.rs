@@ -101,6 +101,13 @@ impl Expr {
                 if self.ty.kind == TypeKind::BigInt {
                     integer::check(&v, e, run, at)?;
                 }
+                if self.ty.kind == TypeKind::Decimal
+                    && let Value::Bytes(text) = &v
+                    && convert::is_made_text(e)
+                {
+                    convert::warn_made_decimal(text, run);
+                    return convert::cast(Value::Decimal(v.to_decimal()), &self.ty, &e.ty, run);
+                }
                 convert::cast(v, &self.ty, &e.ty, run)
             }
             Node::InCharset(e) => match e.eval(run, at)? {

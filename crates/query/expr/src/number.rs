@@ -368,6 +368,9 @@ pub fn are_binary(a: &Expr, b: &Expr, shift: bool) -> bool {
     let binary = |e: &Expr| e.ty.kind.is_bytes() && e.ty.collation.is_binary();
     match shift {
         true => binary(a) && !convert::is_hex_literal(a),
+        // A bare NULL is as the other one is.
+        false if a.ty.kind == TypeKind::Null => binary(b) && !convert::is_hex_literal(b),
+        false if b.ty.kind == TypeKind::Null => binary(a) && !convert::is_hex_literal(a),
         false => binary(a) && binary(b) && !(convert::is_hex_literal(a) && convert::is_hex_literal(b)),
     }
 }

@@ -82,16 +82,30 @@ static NUMBER_OF_MOMENT: Function = unlisted("number", 1, 1, Rule::Double, |a| {
     }))
 });
 
+/// The number of a moment or a time that was shifted and written as a text.
+static NUMBER_OF_SHIFTED: Function = unlisted("number", 1, 1, Rule::Double, |a| {
+    /// Where a dash stands behind a year.
+    const DASH: usize = 4;
+    let v = a.value(0)?;
+    let Value::Bytes(text) = &v else { return Ok(v) };
+    let moment = if text.get(DASH) == Some(&b'-') { parse::parse_datetime(text, LENIENT) } else { None };
+    Ok(Value::Double(match moment {
+        Some(p) if p.has_time => Value::DateTime(p.value).to_f64(),
+        Some(p) => Value::Date(p.value.date()).to_f64(),
+        None => parse::parse_time(text, LENIENT).map_or(0.0, |p| Value::Time(p.value).to_f64()),
+    }))
+});
+
 /// Is it the text of a date or time that an interval was added to? Its number is that of the moment.
-fn is_shifted_text(e: &Expr) -> bool {
-    matches!(&e.node, Node::Call(f, _) if f.name == "date_add") && is_string(e.ty.kind)
+pub fn is_shifted_text(e: &Expr) -> bool {
+    matches!(&e.node, Node::Call(f, _) if matches!(f.name, "date_add" | "addtime" | "subtime")) && is_string(e.ty.kind)
 }
 
 /// Such a column as a number, and what CASE chooses among dates; others as they are.
 pub fn number_of_long(e: Expr) -> Expr {
     if is_shifted_text(&e) {
         let ty = DataType { length: 23, nullable: e.ty.nullable, ..DataType::new(TypeKind::Double) };
-        return Expr::new(Node::Call(&NUMBER_OF_MOMENT, vec![e]), ty);
+        return Expr::new(Node::Call(&NUMBER_OF_SHIFTED, vec![e]), ty);
     }
     if !is_long_column(&e) {
         return number_of_choice(e);

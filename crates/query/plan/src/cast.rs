@@ -35,8 +35,14 @@ impl Planner<'_> {
         let is_number = ty.kind == TypeKind::Time && e.ty.kind == TypeKind::Year && e.own_column().is_none();
         let e = if is_number { common::to_type(e, parameter::integer_type()) } else { e };
         let e = if ty.kind.is_text() || ty.kind.is_bytes() { e } else { wide::plain(e) };
+        let mut e = e;
+        if ty.kind == TypeKind::Json && expr::document::is_boolean(&e) {
+            // A cast sees the type alone.
+            e.ty.length = 1;
+        }
         let is_real = matches!(ty.kind, TypeKind::Double | TypeKind::Float);
-        let e = if is_real { operand::number_of_long(e) } else { e };
+        let is_shifted = ty.kind == TypeKind::Decimal && operand::is_shifted_text(&e);
+        let e = if is_real || is_shifted { operand::number_of_long(e) } else { e };
         let strict = || types::SqlMode(self.env.sql_mode()).is_strict();
         let of_bytes = ty.kind.is_text() && e.ty.collation.is_binary() && e.ty.kind.is_bytes();
         let may_fail =

@@ -22,7 +22,9 @@ impl Planner<'_> {
         if doc.has_aggregate() {
             return Err(err!(ER_INVALID_GROUP_FUNC_USE));
         }
-        if !(doc.ty.kind == TypeKind::Json || doc.ty.kind.is_text() || is_null(&doc)) {
+        // What hangs from a row is looked at when the row comes.
+        let is_document = doc.ty.kind == TypeKind::Json || doc.ty.kind.is_text() || is_null(&doc);
+        if !is_document && doc.is_constant() {
             return Err(err!(ER_INVALID_TYPE_FOR_JSON, 1, "json_table"));
         }
         let mut columns = Vec::new();

@@ -138,7 +138,9 @@ fn kept_expression(ty: types::DataType) -> types::DataType {
         TypeKind::Enum | TypeKind::Set => TypeKind::VarChar,
         kind => kind,
     };
-    types::DataType { kind, ..ty }
+    // A literal is one no more.
+    let unsigned = ty.unsigned && !ty.kind.is_bytes();
+    types::DataType { kind, unsigned, ..ty }
 }
 
 const NOT_NULL: u16 = 1;
@@ -162,10 +164,12 @@ fn type_flags(ty: &types::DataType) -> u16 {
     if !ty.nullable {
         flags |= NOT_NULL;
     }
-    if ty.unsigned {
+    // Of bytes these are marks of literals and casts.
+    let is_bits = ty.kind.is_bytes() && ty.zerofill;
+    if ty.unsigned && !is_bits {
         flags |= UNSIGNED;
     }
-    if ty.zerofill {
+    if ty.zerofill && !is_bits {
         flags |= ZEROFILL;
     }
     if ty.kind.is_blob() {

@@ -125,7 +125,11 @@ pub fn unite(members: &mut [&mut QueryPlan], kind: SetKind, kept: bool) -> Resul
                 || transcodes
                 || fills
             {
-                let inner = std::mem::replace(e, Expr::null());
+                let mut inner = std::mem::replace(e, Expr::null());
+                if ty.kind.is_text() && inner.ty.kind.is_numeric() && inner.ty.kind != TypeKind::Year {
+                    // The text of a number alone: nothing fills it up.
+                    inner.ty.zerofill = false;
+                }
                 *e = common::to_type(inner, ty);
             } else if ty.kind.is_text() {
                 // The same values, compared in another order.

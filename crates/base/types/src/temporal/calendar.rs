@@ -68,9 +68,14 @@ impl Date {
         (self.to_days() + 5) % 7
     }
 
+    /// 1..=366, as DAYOFYEAR(), and fewer for days of a zero month.
+    pub const fn day_in_year(self) -> i32 {
+        self.to_days() as i32 - Date::new(self.year(), 1, 1).to_days() as i32 + 1
+    }
+
     /// 1..=366, as DAYOFYEAR().
     pub const fn day_of_year(self) -> u32 {
-        self.to_days() - Date::new(self.year(), 1, 1).to_days() + 1
+        self.day_in_year() as u32
     }
 
     /// The last day of the date's month; `None` for a zero month.
@@ -83,7 +88,8 @@ impl Date {
 
     /// (year, week) as WEEK(date, mode) and YEARWEEK(date, mode) need them. Mode bits: 1 weeks start on Monday, 2 weeks 1..53
     /// (else 0..53), 4 the first week is the one with the year's first weekday (else the first with 4 days or more; with bit 1
-    /// the roles turn, as in MySQL's table of modes 0..7).
+    /// the roles turn, as in MySQL's table of modes 0..7). Days of a zero month lie before the year begins: their weeks wrap, as
+    /// MySQL's do, and so does the year before 0.
     pub fn week(self, mode: u32) -> (u32, u32) {
         let monday_first = mode & 1 != 0;
         let mut week_year = mode & 2 != 0;
@@ -99,20 +105,20 @@ impl Date {
                 return (year, 0);
             }
             week_year = true;
-            year = year.saturating_sub(1);
+            year = year.wrapping_sub(1);
             let length = 365 + is_leap_year(year) as u32;
-            first -= length.min(first);
+            first = first.wrapping_sub(length);
             weekday = (weekday + 53 * 7 - length) % 7;
         }
         let since = if (first_weekday && weekday != 0) || (!first_weekday && weekday >= 4) {
-            days.saturating_sub(first + (7 - weekday))
+            days.wrapping_sub(first.wrapping_add(7 - weekday))
         } else {
-            (days + weekday).saturating_sub(first)
+            (days + weekday).wrapping_sub(first)
         };
         if week_year && since >= 52 * 7 {
             let weekday = (weekday + 365 + is_leap_year(year) as u32) % 7;
             if (!first_weekday && weekday < 4) || (first_weekday && weekday == 0) {
-                return (year + 1, 1);
+                return (year.wrapping_add(1), 1);
             }
         }
         (year, since / 7 + 1)

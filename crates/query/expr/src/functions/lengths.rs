@@ -45,7 +45,7 @@ pub(super) fn characters(t: &DataType) -> u32 {
     let with_digits = |n: u32| if t.decimals > 0 { n + 1 + u32::from(t.decimals) } else { n };
     match t.kind {
         TypeKind::Null => 0,
-        TypeKind::Decimal => t.length + 2,
+        TypeKind::Decimal => t.length + 1 + u32::from(t.decimals > 0),
         TypeKind::Double => 22,
         TypeKind::Float => 12,
         TypeKind::Date => 10,

@@ -5,6 +5,7 @@ use super::lengths::{REPEATED_TEXT, first_collation, long_text};
 use super::{ANY_VALUE, constant_text, lengths, math, parse_date, regexp, xml};
 use crate::function::{Func, Rule};
 use crate::{Expr, Node, common, compare, convert, number};
+use types::datatype::DECIMALS_NOT_FIXED;
 use types::{CollationId, DataType, Result, TypeKind, Value};
 
 pub(crate) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
@@ -103,7 +104,9 @@ fn moment_type(function: Func, args: &[Expr]) -> Result<DataType> {
             DataType { length: 19, decimals, ..DataType::new(TypeKind::DateTime) }
         }
         Rule::TimeOf => {
-            let decimals = args.iter().map(second_digits).max().unwrap_or(0);
+            // Of MAKETIME, the seconds come last.
+            let parts = if function.name == "maketime" { &args[args.len() - 1..] } else { args };
+            let decimals = parts.iter().map(second_digits).max().unwrap_or(0);
             DataType { length: 10, decimals, ..DataType::new(TypeKind::Time) }
         }
         Rule::ByFormat => {
@@ -154,10 +157,14 @@ fn hex_length(t: &DataType) -> Option<u32> {
 
 /// The characters of an argument as a text.
 fn shown(t: &DataType) -> u32 {
+    /// Characters of any double.
+    const DOUBLE_TEXT: u32 = 22;
     match t.kind {
         TypeKind::Date => 10,
         TypeKind::DateTime | TypeKind::Timestamp => 26,
-        TypeKind::Decimal => t.length + 2,
+        TypeKind::Decimal => t.length + 1 + u32::from(t.decimals > 0),
+        TypeKind::Time if t.decimals > 0 => t.length.max(10 + 1 + u32::from(t.decimals)),
+        TypeKind::Double if t.decimals == DECIMALS_NOT_FIXED => t.length.max(DOUBLE_TEXT),
         // A column: as MySQL counts, each of its bytes may be a character.
         kind if kind.is_blob() && t.length == 0 => {
             let mbmaxlen = if t.collation.is_binary() { 1 } else { t.collation.charset().mbmaxlen().into() };
@@ -225,7 +232,10 @@ fn text_type(function: Func, args: &[Expr]) -> Result<DataType> {
                 true => shown(t).saturating_mul(t.collation.charset().mbmaxlen()),
                 false => shown(t),
             };
-            text(args.iter().map(|e| width(&e.ty)).fold(0u32, u32::saturating_add))?
+            let all = args.iter().map(|e| width(&e.ty)).fold(0u32, u32::saturating_add);
+            // The separator stands between all others.
+            let more = if function.name == "concat_ws" { (args.len() as u32).saturating_sub(3) } else { 0 };
+            text(all.saturating_add(more.saturating_mul(width(&args[0].ty))))?
         }
         _ => unreachable!("a rule of texts"),
     })

@@ -3,7 +3,7 @@
 use super::parse_date::{DAYS, MONTHS};
 use crate::function::{Args, Function, Rule, bytes, f, unlisted, volatile};
 use crate::time_zone::TimeZone;
-use crate::{Execution, Expr, convert};
+use crate::{Execution, Expr, convert, operand};
 use sql::ast;
 use std::time::{SystemTime, UNIX_EPOCH};
 use types::codes::*;
@@ -151,6 +151,7 @@ fn call(function: &'static Function, args: Vec<Expr>, ty: DataType) -> Expr {
 
 /// DATE_ADD and DATE_SUB: a DATE stays one for units of days and more, a TIME for those of less; text in, text out.
 pub fn add_interval(date: Expr, amount: Expr, unit: ast::IntervalUnit, subtract: bool) -> Expr {
+    let amount = if convert::is_hex_literal(&amount) { operand::enum_number(amount) } else { amount };
     let of = UNITS[unit as usize];
     let micros = matches!(
         of,
@@ -305,6 +306,11 @@ pub(super) fn in_year<'a>(v: Value<'a>, ty: &DataType) -> Value<'a> {
 /// Not a zero date.
 fn real(d: Date) -> Option<Date> {
     (d.month() > 0 && d.day() > 0).then_some(d)
+}
+
+/// A date whose weekday has a name: without a day, or a month, it is the day that MySQL reckons.
+fn named(d: Date) -> Option<Date> {
+    (d.year() > 0 || d.month() > 0).then_some(d)
 }
 
 /// An argument as a date that has a month and a day, as `words` say where a text has none.
@@ -647,7 +653,7 @@ fn eval_add<'a>(a: Args<'a>) -> Result<Value<'a>> {
         });
     }
     Ok(match base.add(interval) {
-        Some(t) => shaped(&v, t, of.is_date_part()),
+        Some(t) => shaped(&v, t, of.is_date_part() && !operand::is_shifted_text(&a.args[0])),
         None => {
             let message = "Datetime function: datetime field overflow";
             if a.run.evaluation().strict.get() {
@@ -755,6 +761,9 @@ fn date_format<'a>(a: Args<'a>, time_only: bool) -> Result<Value<'a>> {
         }
     };
     let Some(format) = a.text(1)? else { return Ok(Value::Null) };
+    if time_only && asks_day(&format) {
+        return Ok(Value::Null);
+    }
     let negative = time_only && convert::time(&v, a.run).is_some_and(|t| t.0 < 0);
     Ok(format_moment(t, hours, &format).map_or(Value::Null, |mut text| {
         if negative {
@@ -762,6 +771,17 @@ fn date_format<'a>(a: Args<'a>, time_only: bool) -> Result<Value<'a>> {
         }
         bytes(text)
     }))
+}
+
+/// Does the format of a time ask what only a day has?
+fn asks_day(format: &[u8]) -> bool {
+    let mut it = format.iter();
+    while let Some(b) = it.next() {
+        if *b == b'%' && it.next().is_some_and(|c| b"aWbMDjwUuVvXx".contains(c)) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Appends a number, with zeros in front up to `width` digits.
@@ -804,8 +824,8 @@ fn format_moment(t: DateTime, hours: u32, format: &[u8]) -> Option<Vec<u8>> {
         };
         let half = if hours % 24 < 12 { "AM" } else { "PM" };
         match c {
-            b'a' => out.extend_from_slice(&DAYS[real(d)?.weekday() as usize].as_bytes()[..3]),
-            b'W' => out.extend_from_slice(DAYS[real(d)?.weekday() as usize].as_bytes()),
+            b'a' => out.extend_from_slice(&DAYS[named(d)?.weekday() as usize].as_bytes()[..3]),
+            b'W' => out.extend_from_slice(DAYS[named(d)?.weekday() as usize].as_bytes()),
             b'b' | b'M' if d.month() == 0 => return None,
             b'b' => out.extend_from_slice(&MONTHS[d.month() as usize - 1].as_bytes()[..3]),
             b'M' => out.extend_from_slice(MONTHS[d.month() as usize - 1].as_bytes()),
@@ -842,17 +862,22 @@ fn format_moment(t: DateTime, hours: u32, format: &[u8]) -> Option<Vec<u8>> {
                     out.extend_from_slice(half.as_bytes());
                 }
             }
-            b'j' if d.is_zero() => out.extend_from_slice(b"000"),
-            b'j' => put_digits(&mut out, real(d)?.day_of_year(), 3),
-            b'w' => put_digits(&mut out, (real(d)?.weekday() + 1) % 7, 1),
+            b'j' => {
+                let day = d.day_in_year();
+                // A sign stands in the place of a digit.
+                let digits = if day < 0 { 2 } else { 3 };
+                out.extend((day < 0).then_some(b'-'));
+                put_digits(&mut out, day.unsigned_abs(), digits);
+            }
+            b'w' => put_digits(&mut out, (named(d)?.weekday() + 1) % 7, 1),
             b'Y' => put_digits(&mut out, d.year(), 4),
             b'y' => put_digits(&mut out, d.year() % 100, 2),
-            b'U' => put_digits(&mut out, real(d)?.week(0).1, 2),
-            b'u' => put_digits(&mut out, real(d)?.week(1).1, 2),
-            b'V' => put_digits(&mut out, real(d)?.week(2).1, 2),
-            b'v' => put_digits(&mut out, real(d)?.week(3).1, 2),
-            b'X' => put_digits(&mut out, real(d)?.week(2).0, 4),
-            b'x' => put_digits(&mut out, real(d)?.week(3).0, 4),
+            b'U' => put_digits(&mut out, d.week(0).1, 2),
+            b'u' => put_digits(&mut out, d.week(1).1, 2),
+            b'V' => put_digits(&mut out, d.week(2).1, 2),
+            b'v' => put_digits(&mut out, d.week(3).1, 2),
+            b'X' => put_digits(&mut out, d.week(2).0, 4),
+            b'x' => put_digits(&mut out, d.week(3).0, 4),
             other => out.extend_from_slice((*other as char).encode_utf8(&mut [0; 4]).as_bytes()),
         }
     }
@@ -908,7 +933,10 @@ fn from_unixtime<'a>(a: Args<'a>) -> Result<Value<'a>> {
         return Ok(Value::Null);
     }
     if let Value::Bytes(text) = &v {
-        convert::warn_truncated_decimal(text, a.run);
+        match convert::is_made_text(&a.args[0]) {
+            true => convert::warn_made_decimal(text, a.run),
+            false => convert::warn_truncated_decimal(text, a.run),
+        }
     }
     let seconds = v.to_decimal();
     let micros = seconds.checked_mul(Decimal::from_parts(false, 1_000_000, 0));

@@ -199,6 +199,9 @@ pub fn remove<'a>(a: Args<'a>) -> Result<Value<'a>> {
 pub fn merge<'a>(a: Args<'a>, preserve: bool) -> Result<Value<'a>> {
     let mut merged = a.json(0)?;
     for i in 1..a.len() {
+        if preserve && merged.is_none() {
+            return Ok(Value::Null);
+        }
         let next = a.json(i)?;
         merged = match (merged, next) {
             (Some(x), Some(y)) if preserve => Some(x.merge_preserve(y)),

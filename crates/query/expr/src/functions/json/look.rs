@@ -45,10 +45,12 @@ fn truth<'a>(b: bool) -> Value<'a> {
 /// JSON_CONTAINS.
 pub fn contains<'a>(a: Args<'a>) -> Result<Value<'a>> {
     if a.len() == 2 {
-        let (Some(doc), Some(candidate)) = (a.json(0)?, a.json(1)?) else { return Ok(Value::Null) };
+        let Some(doc) = a.json(0)? else { return Ok(Value::Null) };
+        let Some(candidate) = a.json(1)? else { return Ok(Value::Null) };
         return Ok(truth(doc.contains(&candidate, &mut || a.run.check_interrupt_now())?));
     }
-    let (Some(doc), Some(candidate)) = (a.places(0)?, a.json(1)?) else { return Ok(Value::Null) };
+    let Some(doc) = a.places(0)? else { return Ok(Value::Null) };
+    let Some(candidate) = a.json(1)? else { return Ok(Value::Null) };
     let Some(path) = a.single_path(2)? else { return Ok(Value::Null) };
     Ok(match doc.seek_one(&path)? {
         Some(place) => truth(place.tree()?.contains(&candidate, &mut || a.run.check_interrupt_now())?),
@@ -83,7 +85,8 @@ pub fn contains_path<'a>(a: Args<'a>) -> Result<Value<'a>> {
 
 /// JSON_OVERLAPS.
 pub fn overlaps<'a>(a: Args<'a>) -> Result<Value<'a>> {
-    let (Some(x), Some(y)) = (a.json(0)?, a.json(1)?) else { return Ok(Value::Null) };
+    let Some(x) = a.json(0)? else { return Ok(Value::Null) };
+    let Some(y) = a.json(1)? else { return Ok(Value::Null) };
     Ok(truth(x.overlaps(&y, &mut || a.run.check_interrupt_now())?))
 }
 
@@ -236,8 +239,6 @@ impl Search<'_> {
                     }
                 }
             }
-            (Leg::Cell(i), other) if i.within(1) == 0 => self.along(other, rest, at),
-            (Leg::Range(x, y), other) if x.within(1) <= 0 && y.within(1) >= 0 => self.along(other, rest, at),
             (Leg::Ellipsis, doc) => {
                 self.along(doc, rest, at);
                 match doc {
@@ -259,14 +260,25 @@ fn cell(i: usize) -> Leg {
     Leg::Cell(Index { from_end: false, n: i as u32 })
 }
 
-/// The document of argument 0, or the part of it that the path in argument 1 leads to.
+/// The document of argument 0, or the part of it that the path in argument 1 leads to, for JSON_KEYS: what is no array is not taken for
+/// the only element of one.
 fn part(a: &Args<'_>) -> Result<Option<Json>> {
     let Some(doc) = a.json(0)? else { return Ok(None) };
     if a.len() == 1 {
         return Ok(Some(doc));
     }
     let Some(path) = a.single_path(1)? else { return Ok(None) };
-    Ok(path.seek_one(&doc)?.cloned())
+    let mut at = &doc;
+    for leg in &path.legs {
+        let next = match (leg, at) {
+            (Leg::Member(key), Json::Object(members)) => members.get(key),
+            (Leg::Cell(i), Json::Array(list)) => usize::try_from(i.within(list.len())).ok().and_then(|i| list.get(i)),
+            _ => None,
+        };
+        let Some(next) = next else { return Ok(None) };
+        at = next;
+    }
+    Ok(Some(at.clone()))
 }
 
 /// JSON_KEYS.

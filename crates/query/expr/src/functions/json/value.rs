@@ -26,9 +26,19 @@ pub fn json_value(doc: Expr, path: Expr, ty: DataType, empty: (u8, Expr), error:
 pub fn eval<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let kinds = a.int(2)?.unwrap_or(0);
     let (empty, error) = (kinds / 3, kinds % 3);
+    // What the document is computed of has errors of its own.
+    if a.value(0)?.is_null() {
+        return Ok(Value::Null);
+    }
     match look(&a, empty) {
         Ok(v) => Ok(v),
-        Err(e) if error == 1 || e.code == ER_INVALID_JSON_PATH || e.code == ER_MISSING_JSON_VALUE => Err(e),
+        Err(e) if error == 1 => Err(e),
+        // What is no document is an error whatever stands for errors within one.
+        Err(e) if matches!(e.code, ER_INVALID_JSON_PATH | ER_MISSING_JSON_VALUE | ER_INVALID_JSON_CHARSET) => Err(e),
+        Err(e) if e.code == ER_INVALID_JSON_TEXT_IN_PARAM => {
+            a.run.tell(e.code, e.message);
+            if error == 2 { convert::cast(a.value(4)?, a.ty, &a.args[4].ty, a.run) } else { Ok(Value::Null) }
+        }
         Err(_) if error == 2 => convert::cast(a.value(4)?, a.ty, &a.args[4].ty, a.run),
         Err(_) => Ok(Value::Null),
     }
@@ -62,6 +72,9 @@ fn returned<'a>(v: &Json, a: &Args<'a>) -> Result<Value<'a>> {
             return Err(wrong());
         }
         (Json::Date(_) | Json::Time(_) | Json::DateTime(_), k) if k.is_numeric() => return Err(wrong()),
+        // A document's time has no day, and its day no time.
+        (Json::Time(_), TypeKind::Date | TypeKind::DateTime) => return Err(wrong()),
+        (Json::Date(_) | Json::DateTime(_) | Json::Timestamp(_), TypeKind::Time) => return Err(wrong()),
         _ => {}
     }
     if a.ty.kind.is_text() || a.ty.kind.is_bytes() {
