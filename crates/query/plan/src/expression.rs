@@ -188,7 +188,7 @@ impl Planner<'_> {
                 let (first_read, over) = (self.queries.outer_reads.len(), self.request.over);
                 let e = self.aggregate(*func, *distinct, *args)?;
                 // A window function is of the query that it stands in.
-                if over { e } else { self.of_its_query(e, first_read) }
+                if over { e } else { self.of_its_query(e, first_read)? }
             }
             Ast::CountStar => self.count_star()?,
             Ast::GroupConcat(g) => self.group_concat(g)?,
@@ -274,7 +274,7 @@ impl Planner<'_> {
         let separator = g.separator.map_or(b",".to_vec(), |s| parsed.bytes(s).to_vec());
         let most = self.env.system_variable(None, "group_concat_max_len").map_or(1024, |(v, _)| v.to_u64());
         let e = AggregateCall::group_concat(args, g.distinct, order, separator, most)?;
-        Ok(self.of_its_query(e, first_read))
+        self.of_its_query(e, first_read)
     }
 
     /// CONVERT(... USING charset).
@@ -284,7 +284,10 @@ impl Planner<'_> {
         let collation = self.charset(parsed.name(charset))?;
         let ty = match e.ty.kind.is_blob() {
             true => functions::long_text(e.ty.max_bytes().min(u32::MAX.into()) as u32, collation),
-            false => DataType::string(TypeKind::VarChar, e.ty.length, collation),
+            false if e.ty.kind.is_text() || e.ty.kind.is_bytes() || e.ty.kind == TypeKind::Bit => {
+                DataType::string(TypeKind::VarChar, e.ty.length, collation)
+            }
+            false => DataType { kind: TypeKind::VarChar, ..functions::lengths::whole(&e.ty, collation) },
         };
         let strict = types::SqlMode(self.env.sql_mode()).is_strict();
         let ty = DataType { nullable: e.ty.nullable || strict, ..ty };
@@ -557,16 +560,18 @@ impl Planner<'_> {
 
     fn count_star(&mut self) -> Result<Expr> {
         let e = AggregateCall::expr(AggregateKind::Count, false, Vec::new())?;
-        Ok(if self.request.over { e } else { self.of_its_query(e, self.queries.outer_reads.len()) })
+        if self.request.over { Ok(e) } else { self.of_its_query(e, self.queries.outer_reads.len()) }
     }
 
     fn aggregate_args(&mut self, args: ExprList, like: &DataType) -> Result<Vec<Expr>> {
         let over = std::mem::take(&mut self.request.over);
         let rule = std::mem::replace(&mut self.block().alias_rule, AliasRule::Never);
         let windows = std::mem::take(&mut self.block().windows_in);
+        let within = std::mem::replace(&mut self.block().in_aggregate, !over);
         let args: Result<Vec<Expr>> = self.parsed.list(args).iter().map(|e| self.expr_like(*e, like)).collect();
         self.block().alias_rule = rule;
         self.block().windows_in = windows;
+        self.block().in_aggregate = within;
         let args = args?;
         if !over && args.iter().any(Expr::has_aggregate) {
             return Err(err!(ER_INVALID_GROUP_FUNC_USE));
@@ -640,6 +645,11 @@ impl Planner<'_> {
 
     fn json_value(&mut self, call: &ast::JsonValue) -> Result<Expr> {
         let (doc, path) = (self.expr(call.doc)?, self.expr(call.path)?);
+        if !(doc.ty.kind == TypeKind::Json || doc.ty.kind.is_text() || doc.ty.kind.is_bytes())
+            && doc.ty.kind != TypeKind::Null
+        {
+            return Err(err!(ER_INVALID_TYPE_FOR_JSON, 1, "json_value"));
+        }
         if let Node::Const(Value::Bytes(text)) = &path.node {
             functions::json::read_path(&String::from_utf8_lossy(text))?;
         }

@@ -49,6 +49,8 @@ pub struct Block {
     pub window_count: usize,
     /// May aggregates stand in the clause at hand? Then those of its subqueries that read its columns alone are its own.
     pub takes_aggregates: bool,
+    /// While the arguments of one of its aggregates are read: none of a subquery in them can be its own, too.
+    pub in_aggregate: bool,
     pub asked: Option<Asked>,
     /// Keys of GROUP BY.
     pub group_keys: usize,

@@ -9,6 +9,8 @@ use super::Planner;
 use expr::Shape;
 use expr::call::AggregateCall;
 use expr::{Expr, Node};
+use types::codes::*;
+use types::{Result, err};
 
 /// Aggregates that subqueries of a block read, columns of its groups' rows behind the keys.
 pub struct Asked {
@@ -18,7 +20,7 @@ pub struct Asked {
 
 impl Planner<'_> {
     /// An aggregate, or the column of an outer query's groups that has it. Its arguments were noted as read from `first_read` on.
-    pub(super) fn of_its_query(&mut self, mut e: Expr, first_read: usize) -> Expr {
+    pub(super) fn of_its_query(&mut self, mut e: Expr, first_read: usize) -> Result<Expr> {
         let (mut nearest, mut is_plain) = (u8::MAX, true);
         e.any(&mut |e| {
             match &e.node {
@@ -35,18 +37,21 @@ impl Planner<'_> {
             false
         });
         if !is_plain {
-            return e;
+            return Ok(e);
         }
         let at = |depth: u8| self.scope.blocks.len() - 1 - depth as usize;
         let takes =
             |depth: &u8| self.scope.blocks[at(*depth)].takes_aggregates && !self.scope.blocks[at(*depth)].unseen;
         let furthest = match nearest {
-            u8::MAX if takes(&0) => return e,
+            u8::MAX if takes(&0) => return Ok(e),
             u8::MAX => self.scope.blocks.len() as u8 - 1,
             nearest => nearest,
         };
-        let Some(depth) = (1..=furthest).rev().find(takes) else { return e };
+        let Some(depth) = (1..=furthest).rev().find(takes) else { return Ok(e) };
         let at = at(depth);
+        if self.scope.blocks[at].in_aggregate {
+            return Err(err!(ER_INVALID_GROUP_FUNC_USE));
+        }
         move_out(&mut e, depth);
         let Node::Aggregate(call) = e.node else { unreachable!("an aggregate") };
         let block = &mut self.scope.blocks[at];
@@ -65,7 +70,7 @@ impl Planner<'_> {
         let read = self.queries.outer_reads.split_off(first_read);
         self.queries.outer_reads.extend(read.into_iter().filter(|(block, _)| *block < at));
         self.queries.outer_reads.push((at, Expr::column(slot, column, e.ty)));
-        Expr::new(Node::Column { depth, slot: slot as u16, column: column as u16 }, e.ty)
+        Ok(Expr::new(Node::Column { depth, slot: slot as u16, column: column as u16 }, e.ty))
     }
 
     /// Is it a column that [`Planner::of_its_query`] made?

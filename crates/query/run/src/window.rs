@@ -489,7 +489,8 @@ impl<'p> Partition<'p> {
                 accumulator.add(call, run, at, &mut scratch)?;
             }
             done = f;
-            out.push(accumulator.result(call, run)?.into_owned());
+            // A column of a temporary table takes it.
+            out.push(convert::within(accumulator.result(call, run)?.into_owned(), &call.ty));
         }
         Ok(out)
     }

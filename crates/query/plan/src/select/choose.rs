@@ -118,6 +118,11 @@ impl Planner<'_> {
             describe_kept(&mut s.columns, &s.outputs);
         }
         if s.is.windowed {
+            // What holds no window is computed before, and passes through the rows that the windows keep.
+            let is_kept = |e: &&mut Expr| !e.any(&mut |e| matches!(e.node, Node::Window(_)));
+            for e in s.outputs.iter_mut().filter(is_kept) {
+                *e = common::kept_decimal(std::mem::replace(e, Expr::null()));
+            }
             // Behind groups, subqueries read the rows of tables that these keep.
             let keep = (0..self.block().shapes.len()).collect();
             plan = self.windows(plan, &mut s.outputs, &mut s.order, keep);
