@@ -86,6 +86,31 @@ pub fn check_temporal(
     Ok(warnings)
 }
 
+/// The check of a text that is constant and no literal, which stands beside a date: asked once, before any row is. Errors as those of
+/// [`check_temporal`].
+pub fn checked_moment(text: Expr, kind: TypeKind, stored: bool) -> Expr {
+    static CHECKED: Function = unlisted("checked moment", 3, 3, Rule::Int(1), |a| {
+        let Value::Bytes(text) = a.value(0)? else { return Ok(Value::Null) };
+        let kind = match a.int(1)? {
+            Some(0) => TypeKind::Date,
+            Some(1) => TypeKind::DateTime,
+            _ => TypeKind::Timestamp,
+        };
+        let reading = if a.int(2)? == Some(1) { Reading::Stored } else { Reading::Strict };
+        check_temporal(&Value::Bytes(text), kind, "", a.run.evaluation().sql_mode, reading)?;
+        Ok(Value::Int(1))
+    });
+    let code = match kind {
+        TypeKind::Date => 0,
+        TypeKind::DateTime => 1,
+        TypeKind::Timestamp => 2,
+        // Others are read otherwise.
+        _ => return text,
+    };
+    let args = vec![text, Expr::int(code), Expr::int(stored.into())];
+    Expr::new(Node::Call(&CHECKED, args), DataType { length: 1, ..DataType::new(TypeKind::BigInt) })
+}
+
 /// A number beside a column of a date or time, or a text beside a TIME: as the column would hold it, and the warning if that is not
 /// all of it. `None`: it is nothing for the column, and compares as it is.
 pub fn held_by_column(

@@ -40,13 +40,19 @@ impl Planner<'_> {
     fn note_constants_of(&mut self, e: &mut Expr, asks: bool, open: &mut Vec<Expr>) {
         let conjunction = matches!(e.node, Node::And(_));
         if let Node::And(list) | Node::Or(list) = &mut e.node {
+            flatten(list, conjunction);
             // Those that decide it without a row come first.
             list.sort_by_key(|e| !is_known(e));
             let before = open.len();
             let mut decided = false;
             for part in list.iter_mut().filter(|e| is_known(e)) {
                 match &part.node {
-                    Node::Const(Value::Null) if conjunction => decided = true,
+                    Node::Const(Value::Null) if conjunction => {
+                        // As good as false: what stands behind it is not looked at.
+                        open.truncate(before);
+                        *e = Expr::null();
+                        return;
+                    }
                     Node::Const(Value::Int(v)) if (*v != 0) != conjunction => {
                         decided = true;
                         break;
@@ -67,7 +73,11 @@ impl Planner<'_> {
             if speaks(e) {
                 let condition = std::mem::replace(e, Expr::null());
                 *e = once::condition(condition, self.next_once());
-                self.ask_before(e.clone(), true);
+                let asked = match open.is_empty() {
+                    true => e.clone(),
+                    false => Expr::new(Node::And([open, std::slice::from_ref(e)].concat()), boolean_type(true)),
+                };
+                self.ask_before(asked, true);
             }
         } else {
             self.fold(e, asks, open);
@@ -282,6 +292,9 @@ impl Planner<'_> {
                 if let Some(text) = functions::text_of_literals(e) {
                     let (mode, name) = (types::SqlMode(self.env.sql_mode()), self.name_of_column(other));
                     adapt::check_temporal(&Value::Bytes(text.into()), other.ty.kind, &name, mode, reading)?;
+                } else if is_constant_text(e) {
+                    let checked = adapt::checked_moment(e.clone(), other.ty.kind, reading == Reading::Stored);
+                    self.ask_before(checked, true);
                 }
             }
             _ => {}
@@ -383,6 +396,29 @@ impl Planner<'_> {
 pub(super) fn is_known(e: &Expr) -> bool {
     let reads = |e: &Expr| matches!(e.node, Node::Column { .. } | Node::Window(_) | Node::UserVariable(_));
     e.is_constant() && !e.any(&mut |e| reads(e))
+}
+
+/// A text that functions make of literals, parameters and variables.
+fn is_constant_text(e: &Expr) -> bool {
+    let hangs = |e: &Expr| match &e.node {
+        Node::Column { .. } | Node::Outer { .. } | Node::Window(_) | Node::Aggregate(_) => true,
+        Node::Subquery { .. } | Node::Exists { .. } | Node::InSubquery { .. } | Node::Quantified { .. } => true,
+        Node::SetUserVariable(..) | Node::Local(_) => true,
+        Node::Call(f, _) => f.volatile,
+        _ => false,
+    };
+    is_text(e) && !matches!(e.node, Node::Const(_) | Node::Param(_)) && !e.any(&mut |e| hangs(e))
+}
+
+/// Conjunctions within a conjunction become its own parts, and disjunctions within a disjunction.
+fn flatten(list: &mut Vec<Expr>, conjunction: bool) {
+    let is_same = |e: &Expr| matches!((&e.node, conjunction), (Node::And(_), true) | (Node::Or(_), false));
+    while let Some(at) = list.iter().position(is_same) {
+        let (Node::And(inner) | Node::Or(inner)) = std::mem::replace(&mut list[at], Expr::null()).node else {
+            unreachable!("it is of one of the two kinds")
+        };
+        list.splice(at..=at, inner);
+    }
 }
 
 /// May the condition warn or fail? A string that counts as a number does, or an operation of numbers.

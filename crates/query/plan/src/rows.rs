@@ -6,10 +6,10 @@ use crate::node::Plan;
 use crate::{Planner, parameter};
 use expr::error::unsupported;
 use expr::operator::CmpOp;
-use expr::{Expr, Node, boolean_type, common, compare};
+use expr::{Expr, Node, adapt, boolean_type, common, compare};
 use sql::ast::{BinaryOp, Expr as Ast, ExprId, ExprList, QueryId};
 use types::codes::*;
-use types::{DataType, Result, SqlError, err};
+use types::{DataType, Result, SqlError, TypeKind, Value, err};
 
 #[cold]
 fn wrong_width(width: usize) -> SqlError {
@@ -63,7 +63,7 @@ impl Planner<'_> {
         }
         let types = self.queries.planned[query].outputs.iter().map(compare::column_of);
         let column = |(column, ty): (usize, DataType)| {
-            let zerofill = ty.zerofill && ty.kind != types::TypeKind::Year;
+            let zerofill = ty.zerofill && ty.kind != TypeKind::Year;
             let node = Node::Subquery { query, column: column as u16 };
             Expr::new(node, DataType { nullable: ty.nullable || !is_one, zerofill, ..ty })
         };
@@ -106,9 +106,30 @@ impl Planner<'_> {
                 operands.push(self.expr_like(*id, &like)?);
             }
         }
+        for (i, operand) in operands.iter().enumerate() {
+            let output = self.queries.planned[query].outputs[i].clone();
+            self.note_beside_query(operand, &output)?;
+            self.note_beside_query(&output, operand)?;
+        }
         let collations = pair_collations(&mut operands, &mut self.queries.planned[query].outputs)?;
         let node = Node::InSubquery { negated, operands, query, collations };
         Ok(Expr::new(node, boolean_type(true)))
+    }
+
+    /// A literal beside a date or time, one of which is a query's column. Errors 1292, 1525.
+    fn note_beside_query(&mut self, e: &Expr, other: &Expr) -> Result<()> {
+        if !other.ty.kind.is_temporal() || !matches!(e.node, Node::Const(_)) {
+            return Ok(());
+        }
+        // Neither is a column of this block.
+        let other = Expr::new(Node::Const(Value::Null), other.ty);
+        if other.ty.kind == TypeKind::Time {
+            let mode = types::SqlMode(self.env.sql_mode());
+            let (Node::Const(v), column) = (&e.node, &other.ty) else { return Ok(()) };
+            self.warnings.literal_warnings.extend(adapt::held_by_column(v, column, "", mode).1);
+            return Ok(());
+        }
+        self.note_literal(e, &other)
     }
 
     /// `left op ANY (query)` or ALL. `= ANY` is IN and `<> ALL` is NOT IN, of rows too. Errors 1235, 1241.
@@ -120,6 +141,11 @@ impl Planner<'_> {
         let mut operand = Box::new(self.operand(left)?);
         self.refuse_limit(query)?;
         let query = self.subquery(query, 1)?;
+        let output = self.queries.planned[query].outputs[0].clone();
+        self.note_beside_query(&operand, &output)?;
+        if matches!(self.queries.planned[query].plan, Plan::One) {
+            self.note_beside_query(&output, &operand)?;
+        }
         let collation = pair_collation(&mut operand, &mut self.queries.planned[query].outputs[0])?;
         Ok(Expr::new(Node::Quantified { op, all, operand, query, collation }, boolean_type(true)))
     }
