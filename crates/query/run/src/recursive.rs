@@ -90,6 +90,7 @@ impl RecursiveOp {
                 w.push(&v);
             }
             w.finish();
+            run.check_strict()?;
             run.check_work(row.len())?;
             if *distinct && !seen.insert(run, key)? {
                 continue;
@@ -101,10 +102,9 @@ impl RecursiveOp {
         }
         Ok(())
     }
-}
 
-impl Op for RecursiveOp {
-    fn open(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()> {
+    /// Fills the working table: rows of the seed, then round after round.
+    fn fill(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()> {
         self.next = Place::default();
         self.seen.clear();
         self.memory_max = run.tmp_memory();
@@ -142,6 +142,17 @@ impl Op for RecursiveOp {
                 self.append(Some(i), most, run, outer)?;
             }
         }
+    }
+}
+
+impl Op for RecursiveOp {
+    fn open(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()> {
+        // Rows come into the table as those of an INSERT do: what they are computed of is an error under a strict mode.
+        let strict = &run.evaluation.strict;
+        let before = strict.replace(strict.get() || run.evaluation.sql_mode.is_strict());
+        let filled = self.fill(run, frame, outer).and_then(|()| run.check_strict());
+        strict.set(before);
+        filled
     }
 
     fn next(&mut self, run: &Run<'_>, frame: &mut Frame, _outer: Option<&Scope<'_>>) -> Result<bool> {

@@ -1,0 +1,13 @@
+-- Rows of a recursive common table expression come as those of an INSERT do.
+WITH RECURSIVE w (a, b) AS (SELECT 1, 'a' UNION SELECT 1, b * 2 FROM w) SELECT * FROM w;
+WITH RECURSIVE w (a, b) AS (SELECT 1, 'a' UNION ALL SELECT a + 1, b + INTERVAL 1 DAY FROM w WHERE a < 3) SELECT * FROM w;
+WITH RECURSIVE w (a, b) AS (SELECT 1, 1 / 0 UNION ALL SELECT a + 1, 1 FROM w WHERE a < 3) SELECT * FROM w;
+WITH RECURSIVE w (a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM w WHERE a < 3 AND 'x' < a + 9) SELECT * FROM w;
+WITH RECURSIVE w (a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM w WHERE a < 3) SELECT a + 'x' FROM w;
+SET sql_mode = 'ONLY_FULL_GROUP_BY';
+WITH RECURSIVE w (a, b) AS (SELECT 1, 'a' UNION SELECT 1, b * 2 FROM w) SELECT * FROM w;
+SET sql_mode = DEFAULT;
+-- Texts are as long as what they may be made of.
+WITH RECURSIVE w (a, b) AS (SELECT 1, CONCAT_WS(',', 'bob', 18446744073709551615, 'a') UNION ALL SELECT a + 1, b FROM w WHERE a < 2) SELECT * FROM w;
+WITH RECURSIVE w (a, b) AS (SELECT 1, CONCAT(TIME'-01:02:03.456') UNION SELECT 1, b FROM w) SELECT b FROM w;
+WITH RECURSIVE w (a, b) AS (SELECT 1, CONCAT(1e3) UNION SELECT 1, b FROM w) SELECT b FROM w;
