@@ -125,7 +125,7 @@ impl expr::Env for TestEnv {
     fn system_variable(&self, _global: Option<bool>, name: &str) -> Result<(Value<'static>, DataType)> {
         let number = |n| Ok((Value::UInt(n), DataType::new(TypeKind::BigInt).unsigned()));
         match name {
-            "div_precision_increment" => number(4),
+            "div_precision_increment" | "innodb_ddl_threads" | "innodb_parallel_read_threads" => number(4),
             "group_concat_max_len" | "cte_max_recursion_depth" => number(1024),
             "default_week_format" | "sql_warnings" | "join_buffer_size" | "read_rnd_buffer_size" => number(0),
             "innodb_page_size" => number(16 << 10),
