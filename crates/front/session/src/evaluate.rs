@@ -113,6 +113,18 @@ pub(crate) fn where_text(source: &[u8], mode: sql::SqlMode) -> Option<&[u8]> {
     }
 }
 
+/// The value is of no rows: errors 1111 and 3593 of aggregates and windows that stand in no subquery.
+fn refuse_groups(parsed: &Parsed) -> Result<()> {
+    let [_] = parsed.queries() else { return Ok(()) };
+    for e in parsed.exprs() {
+        if let Expr::Window(call) = e {
+            return Err(err!(ER_WINDOW_INVALID_WINDOW_FUNC_USE, sql::print::window_function(parsed, call)));
+        }
+    }
+    let is_group = |e: &Expr| matches!(e, Expr::Aggregate { .. } | Expr::CountStar | Expr::GroupConcat(_));
+    if parsed.exprs().iter().any(is_group) { Err(err!(ER_INVALID_GROUP_FUNC_USE)) } else { Ok(()) }
+}
+
 impl Session {
     /// The parameters of a statement that is run with them, and their types.
     pub(crate) fn bound_values(&self) -> (Vec<Value<'static>>, Vec<DataType>) {
@@ -170,6 +182,7 @@ impl Session {
         if !is_planned(&parsed.statement) {
             return Err(types::error::syntax_error());
         }
+        refuse_groups(&parsed)?;
         let values = self.bound.take(parsed.param_count as usize);
         let types: Vec<DataType> = values.iter().map(|v| self.type_of_bound(v)).collect();
         let mut planned = self.plan(parsed, &types)?;
