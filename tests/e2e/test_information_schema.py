@@ -83,3 +83,47 @@ def test_the_present_database_is_sought(schemas, database):
     )
     joined = "SELECT c.COLUMN_NAME FROM information_schema.TABLES t LEFT JOIN information_schema.COLUMNS c ON c.TABLE_NAME = t.TABLE_NAME"
     assert rows(schemas, f"{joined} AND c.TABLE_SCHEMA = 'nothing' WHERE t.TABLE_SCHEMA = 'other' AND t.TABLE_NAME = 'parent'") == ((None,),)
+
+
+# Of each table the columns that name a schema, a table or a part of one.
+NAMING = {
+    "information_schema.CHECK_CONSTRAINTS": "CONSTRAINT_SCHEMA CONSTRAINT_NAME",
+    "information_schema.INNODB_TABLES": "NAME",
+    "information_schema.INNODB_TABLESTATS": "NAME",
+    "information_schema.KEY_COLUMN_USAGE": "TABLE_NAME CONSTRAINT_NAME REFERENCED_TABLE_SCHEMA REFERENCED_TABLE_NAME",
+    "information_schema.REFERENTIAL_CONSTRAINTS": "CONSTRAINT_NAME UNIQUE_CONSTRAINT_SCHEMA REFERENCED_TABLE_NAME TABLE_NAME",
+    "information_schema.TRIGGERS": "TRIGGER_SCHEMA TRIGGER_NAME EVENT_OBJECT_SCHEMA EVENT_OBJECT_TABLE",
+    "mysql.innodb_table_stats": "database_name table_name",
+    "mysql.innodb_index_stats": "database_name table_name index_name",
+}
+WORDS = (
+    "sought", "SOUGHT", "Sought2", "parent", "Parent", "PARENT", "a/b", "énfant", "enfant", "sought/parent", "SOUGHT/Parent", "sought/x/a/b",
+    "Sought2/énfant", "sought2/a/b", "sought/", "Chk", "chk", "Fk", "fk", "fk é", "FK E", "trigger e", "Trigger é", "v", "", "no",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("table", NAMING)
+def test_tables_are_found_by_all_that_names_them(start, table):
+    connection = start().connect()
+    for schema in ("sought", "Sought2", "sought/x"):
+        run(
+            f"CREATE DATABASE `{schema}`",
+            f"USE `{schema}`",
+            "CREATE TABLE parent (id INT PRIMARY KEY, u INT UNIQUE)",
+            "CREATE TABLE Parent (id INT PRIMARY KEY, CONSTRAINT `Chk` CHECK (id > 0))",
+            "CREATE TABLE `a/b` (id INT PRIMARY KEY, p INT, CONSTRAINT `Fk` FOREIGN KEY (p) REFERENCES parent (id))",
+            "CREATE TABLE `énfant` (p INT, CONSTRAINT `fk é` FOREIGN KEY (p) REFERENCES sought.Parent (id), CHECK (p <> 7))",
+            "CREATE TRIGGER `Trigger é` BEFORE INSERT ON `a/b` FOR EACH ROW SET NEW.p = 1",
+            "CREATE VIEW v AS SELECT * FROM parent",
+            on=connection,
+        )
+    found = 0
+    for column in NAMING[table].split():
+        for word in WORDS:
+            for query in (f"SELECT * FROM {table} x WHERE x.{column} = '{word}'", f"SELECT * FROM {table} x WHERE x.{column} IN ('{word}', 'no')"):
+                # Behind a function the condition is asked of all rows.
+                asked = query.replace(f"x.{column}", f"CONCAT(x.{column}, '')")
+                sought = sorted(map(repr, rows(connection, query)))
+                assert sought == sorted(map(repr, rows(connection, asked))), query
+                found += len(sought)
+    assert found > 0

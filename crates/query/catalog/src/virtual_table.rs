@@ -35,8 +35,9 @@ impl Sought {
 
     /// Is a text admitted that begins with this and a slash?
     pub fn admits_within(&self, first: &str) -> bool {
-        let within = |v: &Vec<u8>| v.split(|b| *b == b'/').next().is_some_and(|v| self.is_equal(v, first));
-        self.values.iter().any(within)
+        let slashes =
+            |v: &[u8]| v.iter().enumerate().filter(|(_, b)| **b == b'/').map(|(at, _)| at).collect::<Vec<_>>();
+        self.values.iter().any(|v| slashes(v).into_iter().any(|at| self.is_equal(&v[..at], first)))
     }
 
     /// The names that are admitted, none of which ends in a blank, where they can be told from the values.
