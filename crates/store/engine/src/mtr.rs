@@ -75,11 +75,13 @@ impl Mtr {
     }
 
     fn op(&mut self, op: u8, page: PageId) {
+        debug_assert!(page < 1 << 48, "a page id has 48 bits");
         self.group.push(op);
         self.group.extend_from_slice(&page.to_le_bytes()[..6]);
     }
 
     fn u16(&mut self, v: usize) {
+        debug_assert!(v <= usize::from(u16::MAX), "{v} is beyond a page");
         self.group.extend_from_slice(&(v as u16).to_le_bytes());
     }
 
@@ -87,6 +89,7 @@ impl Mtr {
     pub fn image(&mut self, page: &Exclusive<'_>) {
         let bytes = page.bytes();
         let (low, high) = used_ends(bytes);
+        debug_assert!(low <= high && high <= PAGE_BYTES, "what is unused lies between {low} and {high}");
         self.op(OP_IMAGE, page.id);
         self.u16(low);
         self.u16(high);
@@ -96,6 +99,7 @@ impl Mtr {
 
     /// Inserts a cell at a slot; `rest` is the key without the node's prefix.
     pub fn insert(&mut self, page: &mut Exclusive<'_>, slot: usize, rest: &[u8], value: &[u8]) {
+        debug_assert!(slot <= Node(page.bytes()).len(), "slot {slot} would leave a hole");
         NodeMut(page.bytes_mut()).insert_rest(slot, rest, value);
         self.op(OP_INSERT, page.id);
         self.u16(slot);
@@ -106,6 +110,7 @@ impl Mtr {
     }
 
     pub fn remove(&mut self, page: &mut Exclusive<'_>, slot: usize) {
+        debug_assert!(slot < Node(page.bytes()).len(), "nothing is in slot {slot}");
         NodeMut(page.bytes_mut()).remove(slot);
         self.op(OP_REMOVE, page.id);
         self.u16(slot);
@@ -113,6 +118,7 @@ impl Mtr {
 
     /// Replaces a value by one of any length that fits.
     pub fn replace(&mut self, page: &mut Exclusive<'_>, slot: usize, value: &[u8]) {
+        debug_assert!(Node(page.bytes()).fits_value(slot, value.len()), "the caller has found room");
         NodeMut(page.bytes_mut()).replace_value(slot, value);
         self.op(OP_REPLACE, page.id);
         self.u16(slot);
@@ -135,6 +141,7 @@ impl Mtr {
 
     /// Keeps the first `keep` slots and sets the upper fence.
     pub fn truncate(&mut self, page: &mut Exclusive<'_>, keep: usize, upper: &[u8]) {
+        debug_assert!(keep <= Node(page.bytes()).len(), "of fewer slots {keep} cannot stay");
         truncate(page.bytes_mut(), keep, upper);
         self.op(OP_TRUNCATE, page.id);
         self.u16(keep);
@@ -153,6 +160,8 @@ impl Mtr {
 
     /// Appends a record to an undo page and returns its offset. The caller has checked that there is room.
     pub fn undo(&mut self, page: &mut Exclusive<'_>, record: &[u8]) -> usize {
+        debug_assert!(undo::fits(page.bytes(), record.len()), "the caller has found room");
+        debug_assert!(undo::Record::decode(record).is_some(), "what is appended can be read again");
         let id = page.id;
         let at = undo::append(page.bytes_mut(), id, record);
         self.op(OP_UNDO, page.id);
@@ -175,6 +184,7 @@ impl Mtr {
 
     /// As [`Mtr::commit`], calling `publish(end)` when the group's place is fixed and before any flush can cover it.
     pub fn commit_with(mut self, log: &Log, pages: &mut [&mut Exclusive<'_>], publish: impl FnOnce(Lsn)) -> Lsn {
+        debug_assert!(!self.group.is_empty(), "a group says something");
         let sealed = self.sealed || pages.iter().any(|page| page::is_encrypted(page.bytes()));
         let mut reservation = match log.reserve_as(self.group.len(), sealed) {
             Ok(reservation) => reservation,
@@ -182,8 +192,10 @@ impl Mtr {
             Err(error) => fatal(&error),
         };
         let (start, end) = (reservation.lsn(), reservation.end());
+        debug_assert!(start < end, "a group takes room");
         publish(end);
         for page in pages.iter_mut().filter(|page| page.is_changed()) {
+            debug_assert!(get_u64(page.bytes(), OFF_LSN) <= start, "a page's changes follow one another in the log");
             put_u64(page.bytes_mut(), OFF_LSN, end);
             page.set_dirty(start);
         }

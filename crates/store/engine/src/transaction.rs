@@ -198,6 +198,8 @@ impl Transaction {
     /// The same, with what those who list transactions show of it.
     pub fn begin_as(&mut self, begin: Begin) {
         assert!(!self.active, "the transaction before has ended");
+        debug_assert!(self.trx == 0 && self.first_undo == 0 && self.undo_end == 0, "nothing is left of it");
+        debug_assert!(self.snapshot.is_none() && self.locks.is_empty() && !self.doomed, "neither reads nor locks");
         self.active = true;
         self.isolation = begin.isolation;
         self.read_only = begin.read_only;

@@ -95,6 +95,7 @@ pub struct Record<'a> {
 }
 
 pub fn roll_ptr(page: PageId, offset: usize) -> u64 {
+    debug_assert!(page != 0 && page < 1 << 48 && offset <= PAGE_BYTES, "offset {offset} of page {page}");
     page << 16 | offset as u64
 }
 

@@ -412,6 +412,7 @@ impl LockTable {
         if holds(queue, slot, mode) {
             return Outcome::Held;
         }
+        debug_assert!(!queue.iter().any(|r| r.slot == slot && !r.is_granted()), "who waits here asks for nothing more");
         let mut request = Request { slot, mode, on: On::Record, waiter: None };
         if !queue.iter().any(|r| r.slot != slot && conflict(r, &request)) {
             queue.push(request);
@@ -446,6 +447,7 @@ impl LockTable {
         let mut queues = self.queues_of(name);
         let queue = queues.get_or_insert(name);
         let waiter = Some(waiter.clone());
+        debug_assert!(!queue.iter().any(|r| r.slot == slot && r.on == On::Insertion), "it inserts the key once");
         enqueue(slots, queue, Request { slot, mode: LockMode::Exclusive, on: On::Insertion, waiter }, name);
         Outcome::Queued
     }
@@ -567,6 +569,7 @@ impl LockTable {
         let started = Instant::now();
         let outcome = loop {
             let word = waiter.wake.load(Ordering::Acquire); // pairs with the granter's Release
+            debug_assert_ne!(word & !INTERRUPTED, IDLE, "it has queued");
             match word & !INTERRUPTED {
                 GRANTED => break Ok(()),
                 VICTIM => break Err(Error::Deadlock),
@@ -662,6 +665,7 @@ impl LockTable {
 
     /// The granted locks of a transaction that has moved from one slot to another move along. `held`: those that it knows of.
     pub fn hand_over(&self, slots: &sync::Lanes<Slot>, from: u32, to: u32, held: &HeldLocks) {
+        debug_assert_ne!(from, to, "another slot takes the locks");
         // Spans first: who makes one explicit does so on behalf of the slot that the span then names.
         held.trees().iter().for_each(|tree| self.ranges.hand_over(*tree, from, to));
         let converted = {
@@ -681,6 +685,7 @@ impl LockTable {
     pub fn release_held(&self, slot: u32, held: &mut HeldLocks) {
         held.trees().iter().for_each(|tree| self.ranges.release(*tree, slot));
         held.clear(self, |name| self.release(slot, &name));
+        debug_assert!(held.is_empty(), "all was given back");
     }
 
     /// The transaction is over: no implicit lock and no span of it may be made explicit from now on; those that were are
@@ -701,6 +706,7 @@ impl LockTable {
 /// Adds a request that waits.
 fn enqueue(slots: &sync::Lanes<Slot>, queue: &mut Vec<Request>, request: Request, name: &Name) {
     let slot = request.slot;
+    debug_assert!(queue.iter().any(|r| r.slot != slot && conflict(r, &request)), "somebody is in the way");
     // AcqRel: after an interrupt that it overwrites, so that `wait` finds the reason; before the Acquire load there. Granters come
     // after it by the mutex of the partition.
     request.waiter.as_ref().expect("it waits").wake.swap(WAITING, Ordering::AcqRel);

@@ -100,6 +100,7 @@ impl Holding {
     pub fn add(&mut self, low: &[u8], high: Option<&[u8]>) -> isize {
         let before = self.spans.len();
         self.join(low, high);
+        debug_assert!(high.is_some_and(|high| high <= low) || self.contains(low), "what was added is held");
         self.spans.len().cast_signed() - before.cast_signed()
     }
 
@@ -208,13 +209,16 @@ impl Ranges {
             trees.remove(&tree);
         }
         // SeqCst: as above. After the holdings have gone: who finds zero need not look.
-        self.counts[tree as usize % PARTITIONS].fetch_sub(dropped.len() as u32, Ordering::SeqCst);
+        let before = self.counts[tree as usize % PARTITIONS].fetch_sub(dropped.len() as u32, Ordering::SeqCst);
+        debug_assert!(before as usize >= dropped.len(), "what is dropped was counted");
         drop(trees); // before the spans are freed
     }
 
     /// What one slot holds in a tree becomes another's, which holds nothing there.
     pub fn hand_over(&self, tree: u32, from: u32, to: u32) {
         let mut trees = self.lock(tree);
+        let is_new = |trees: &Trees| trees.get(&tree).into_iter().flatten().all(|h| h.slot != to);
+        debug_assert!(from != to && is_new(&trees), "slot {to} holds nothing in tree {tree} yet");
         trees.get_mut(&tree).into_iter().flatten().filter(|h| h.slot == from).for_each(|h| h.slot = to);
     }
 

@@ -160,6 +160,8 @@ impl System {
     /// Takes an id for the session in `slot`; `None` while the ring has no room: see [`System::await_room`].
     pub fn start(&self, slot: LaneId) -> Option<u64> {
         let own = self.slots.get(slot);
+        // Relaxed: its owner stores it, and asks.
+        debug_assert_eq!(own.trx.load(Ordering::Relaxed), 0, "a slot has one transaction at a time");
         // A lower bound of the id is announced before the id is taken, so that `advance`, which reads `next` before the slots,
         // either reads a `next` at or below the id or sees the announcement. SeqCst: pairs with the SeqCst accesses there. Any
         // lower bound will do, and this one costs no look at `next`, whose line goes from session to session.
@@ -189,6 +191,7 @@ impl System {
     /// `trx`, which was open when the server ended, is the business of `slot`. Before anybody reads.
     pub fn adopt(&self, slot: LaneId, trx: u64) {
         let own = self.slots.get(slot);
+        debug_assert!(trx > STARTING && trx < self.next_id(), "transaction {trx} was begun before the start");
         own.state.lock().trx = trx;
         // SeqCst: as in `start`.
         own.trx.store(trx | MOVED, Ordering::SeqCst);
@@ -199,6 +202,9 @@ impl System {
     /// the slot gives.
     pub fn hand_over(&self, from: LaneId, to: LaneId, trx: u64) {
         let (own, other) = (self.slots.get(from), self.slots.get(to));
+        // Relaxed for both: stored by the owner, who asks, and not yet by anybody.
+        debug_assert_eq!(own.trx.load(Ordering::Relaxed) & !FLAGS, trx, "it is the giver's");
+        debug_assert_eq!(other.trx.load(Ordering::Relaxed), 0, "the taker has none"); // Relaxed: as above
         other.state.lock().trx = trx;
         // AcqRel: as in `finish`: purge leaves the word where it is from here to the end.
         let moved = own.trx.fetch_or(ENDING, Ordering::AcqRel) & MOVED;
@@ -217,11 +223,15 @@ impl System {
 
     /// Publishes the outcome. For a commit this happens between reservation and completion of its log group.
     pub fn finish(&self, slot: LaneId, trx: u64, outcome: Status, lsn: Lsn) {
+        debug_assert!(matches!(outcome, Status::Committed(_) | Status::RolledBack), "{outcome:?} is no end");
+        debug_assert!(lsn > 0 && lsn < UNDONE, "a word has an LSN beside its flags");
         let word = match outcome {
             Status::Committed(_) => lsn,
             _ => lsn | UNDONE,
         };
         let own = &self.slots.get(slot).trx;
+        // Relaxed: its owner stores it, and asks; purge adds a flag.
+        debug_assert_eq!(own.load(Ordering::Relaxed) & !FLAGS, trx, "a transaction is ended in its slot");
         // Either purge has admitted the transaction to the table before this, and it ends in a word of its own; or purge cannot
         // move it any more, and its word in the ring stays where it is. AcqRel: pairs with the exchange in `Mover::move_one`.
         if own.fetch_or(ENDING, Ordering::AcqRel) & MOVED != 0 {

@@ -167,6 +167,7 @@ impl Transaction {
     /// Removes an entry from a secondary tree (marks it; purge removes it when nobody can see it).
     pub fn index_delete(&mut self, tree: Tree, key: &[u8]) -> Result<()> {
         debug_assert_eq!(tree.kind, TreeKind::Secondary);
+        debug_assert!(key.len() <= KEY_BYTES_MAX, "no entry has a longer key");
         self.start_writing(Need::Undo)?;
         self.change(tree, key, Change::Delete)
     }
