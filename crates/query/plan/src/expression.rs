@@ -10,9 +10,8 @@ use expr::error::unsupported;
 use expr::functions::loadable;
 use expr::operator::{ArithOp, BitOp, CmpOp};
 use expr::written;
-use expr::{Expr, Node, boolean_type, common, convert, functions, number, operand, wide};
+use expr::{Expr, Node, boolean_type, common, constant, convert, functions, number, operand, wide};
 use sql::ast::{self, BinaryOp, Expr as Ast, ExprId, ExprList, Name, UnaryOp};
-use std::borrow::Cow;
 use types::codes::*;
 use types::collation::CollationId;
 use types::{Charset, DataType, Result, SqlError, TypeKind, Value, err};
@@ -758,11 +757,6 @@ fn no_function(database: Option<&str>, name: &str) -> SqlError {
     }
 }
 
-/// A literal, which is not NULL.
-pub fn constant(v: Value<'static>, ty: DataType) -> Expr {
-    Expr::new(Node::Const(v), ty.not_null())
-}
-
 /// A literal number, as long as its digits.
 pub fn integer(v: u64) -> Expr {
     let length = v.checked_ilog10().unwrap_or(0) + 1;
@@ -771,13 +765,6 @@ pub fn integer(v: u64) -> Expr {
         Ok(i) => constant(Value::Int(i), ty),
         Err(_) => constant(Value::UInt(v), DataType { length, ..ty }.unsigned()),
     }
-}
-
-/// A literal text under the collation, or literal bytes.
-pub fn string(bytes: Vec<u8>, collation: CollationId) -> Expr {
-    let kind = if collation.is_binary() { TypeKind::VarBinary } else { TypeKind::VarChar };
-    let length = collation.charset().char_count(&bytes);
-    constant(Value::Bytes(Cow::Owned(bytes)), DataType::string(kind, length as u32, collation))
 }
 
 /// The negation, in the node itself where that has such a form.
