@@ -34,7 +34,8 @@ pub fn call(function: Func, args: Vec<Expr>) -> Result<Expr> {
 fn query_attribute<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let Some(name) = a.text(0)? else { return Ok(Value::Null) };
     let found = a.run.session().query_attribute(&String::from_utf8_lossy(&name))?.map(|value| {
-        let end = value.floor_char_boundary(ATTRIBUTE_BYTES_MAX);
+        let longest = value.len().min(ATTRIBUTE_BYTES_MAX);
+        let end = (0..=longest).rev().find(|at| value.is_char_boundary(*at)).unwrap_or_default();
         value.as_bytes()[..end].to_vec()
     });
     Ok(found.map_or(Value::Null, bytes))
