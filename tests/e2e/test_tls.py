@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import pathlib
 import socket
 import ssl
 import struct
@@ -374,6 +375,28 @@ def test_without_tls(start):
     assert not (server.datadir / "ca.pem").exists() and ssl_status(connection, "session_cache_mode") == "NONE"
     other = start("--skip-auto-generate-certs")
     assert not (other.datadir / "ca.pem").exists() and value(other.connect(), "SELECT 1") == 1
+
+
+@pytest.mark.parametrize("suite", ["ECDHE-RSA-AES128-GCM-SHA256", "ECDHE-RSA-CHACHA20-POLY1305", "ECDHE-ECDSA-AES128-GCM-SHA256"])
+def test_clients_of_one_kind_of_key(server, suite, tmp_path):
+    """TLS 1.2 with suites of RSA or of curves alone, and a client that verifies the server by its authority."""
+    connection = server.connect()
+    directory = pathlib.Path(rows(connection, "SELECT @@datadir")[0][0])
+    context = ssl.create_default_context(cafile=directory / "ca.pem")
+    context.check_hostname = False
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
+    context.set_ciphers(suite)
+    named = pymysql.connect(host="127.0.0.1", port=server.port, user="root", password=server.password, ssl=context)
+    assert rows(named, "SHOW STATUS LIKE 'Ssl_cipher'")[0][1] == suite
+
+
+def test_data_from_before_the_second_certificate(start):
+    server = start()
+    server.stop()
+    (server.datadir / "server-rsa-cert.pem").unlink()
+    server.start()
+    client = pymysql.connect(host="127.0.0.1", port=server.port, user="root", ssl={"check_hostname": False})
+    assert rows(client, "SHOW STATUS LIKE 'Ssl_cipher'")[0][1]
 
 
 def test_certificates_are_made_once_and_named(start):

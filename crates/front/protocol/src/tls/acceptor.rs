@@ -3,11 +3,12 @@
 use super::cache::{CacheFigures, SESSIONS, SessionCache};
 use super::certificate::Certificate;
 use super::cipher::{self, Family};
+use super::generate;
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer};
-use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
-use rustls::sign::{CertifiedKey, SingleCertAndKey};
+use rustls::server::{ClientHello, NoServerSessionStorage, ResolvesServerCert, WebPkiClientVerifier};
+use rustls::sign::CertifiedKey;
 use rustls::{InconsistentKeys, RootCertStore, ServerConfig};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -81,7 +82,13 @@ impl Acceptor {
             }
         };
         let (key, certificate) = own_certificate(options, &provider)?;
-        let mut config = builder.with_cert_resolver(Arc::new(SingleCertAndKey::from(key)));
+        let mut keys = vec![Arc::new(key)];
+        if options.cert == generate::CERT_FILE && options.directory.join(generate::RSA_CERT_FILE).exists() {
+            let [cert, key] = [generate::RSA_CERT_FILE, generate::RSA_KEY_FILE].map(str::to_string);
+            let rsa = own_certificate(&TlsOptions { cert, key, ..options.clone() }, &provider)?.0;
+            keys.push(Arc::new(rsa));
+        }
+        let mut config = builder.with_cert_resolver(Arc::new(Keys(keys)));
         let cache = options.cache_timeout.map(|timeout| Arc::new(SessionCache::new(timeout)));
         match &cache {
             Some(cache) => config.session_storage = Arc::clone(cache) as _,
@@ -135,6 +142,17 @@ impl Acceptor {
     /// Of the sessions that clients may resume, and how many it can be. `None`: none are kept.
     pub fn cache(&self) -> Option<(CacheFigures, usize)> {
         Some((self.cache.as_ref()?.figures(), SESSIONS))
+    }
+}
+
+/// The server's certificates: the first whose key the client can verify is shown. rustls names only what fits the client's suites.
+#[derive(Debug)]
+struct Keys(Vec<Arc<CertifiedKey>>);
+
+impl ResolvesServerCert for Keys {
+    fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        let fits = |key: &&Arc<CertifiedKey>| key.key.choose_scheme(hello.signature_schemes()).is_some();
+        self.0.iter().find(fits).cloned()
     }
 }
 

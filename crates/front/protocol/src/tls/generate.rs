@@ -1,14 +1,21 @@
-//! Certificates of a new data directory (`auto_generate_certs`): an authority, and one certificate for the server and one for
-//! clients that it has signed. File names are MySQL's. Keys are of the curve P-256, which takes a moment where RSA takes a second.
+//! Certificates of a new data directory (`auto_generate_certs`): an authority, and certificates for the server and for clients that it
+//! has signed. File names are MySQL's. The server has two: one of the curve P-256, which costs a login a tenth of what RSA costs it, and
+//! one of RSA for clients that know nothing else. The authority's key is RSA, so that they can verify it.
 
 use crate::pem;
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, SerialNumber};
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, PKCS_RSA_SHA256, RsaKeySize,
+    SerialNumber,
+};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 pub const CA_FILE: &str = "ca.pem";
 pub const CERT_FILE: &str = "server-cert.pem";
 pub const KEY_FILE: &str = "server-key.pem";
+/// For clients that know RSA alone; where these are not, such clients are refused.
+pub const RSA_CERT_FILE: &str = "server-rsa-cert.pem";
+pub const RSA_KEY_FILE: &str = "server-rsa-key.pem";
 const CA_KEY_FILE: &str = "ca-key.pem";
 const CLIENT_CERT_FILE: &str = "client-cert.pem";
 const CLIENT_KEY_FILE: &str = "client-key.pem";
@@ -27,13 +34,15 @@ pub fn generate(directory: &Path, version: &str) -> Result<bool, String> {
         return Ok(false);
     }
     let said = |e: rcgen::Error| format!("certificate generation: {e}");
-    let key = || KeyPair::generate().map_err(said);
-    let ca = CertifiedIssuer::self_signed(params("CA", 1, version), key()?).map_err(said)?;
+    let curve = || KeyPair::generate().map_err(said);
+    let rsa = || KeyPair::generate_rsa_for(&PKCS_RSA_SHA256, RsaKeySize::_2048).map_err(said);
+    let ca = CertifiedIssuer::self_signed(params("CA", 1, version), rsa()?).map_err(said)?;
     put(directory, CA_KEY_FILE, ca.key())?;
-    for (role, serial, cert_file, key_file) in
-        [("Server", 2, CERT_FILE, KEY_FILE), ("Client", 3, CLIENT_CERT_FILE, CLIENT_KEY_FILE)]
-    {
-        let pair = key()?;
+    for (role, serial, pair, cert_file, key_file) in [
+        ("Server", 2, curve()?, CERT_FILE, KEY_FILE),
+        ("Client", 3, curve()?, CLIENT_CERT_FILE, CLIENT_KEY_FILE),
+        ("Server", 4, rsa()?, RSA_CERT_FILE, RSA_KEY_FILE),
+    ] {
         let certificate = params(role, serial, version).signed_by(&pair, &ca).map_err(said)?;
         put(directory, key_file, &pair)?;
         pem::write_file(&directory.join(cert_file), pem::encode(certificate.der(), "CERTIFICATE").as_bytes(), 0o644)?;
