@@ -376,6 +376,7 @@ fn run(
         told.set(uint(globals, "log_error_verbosity"), uint(globals, "log_timestamps") == 1);
         if let Some(listener) = weak.upgrade() {
             listener.set_max_connections(uint(globals, "max_connections") as usize);
+            listener.set_worker_cache(uint(globals, "thread_cache_size") as usize);
         }
     }));
     let _pid_file = PidFile::write(Path::new(text(globals, "pid_file")), log)?;
@@ -509,6 +510,7 @@ fn listen_config(globals: &Globals) -> Result<Config, String> {
         max_connections: uint(globals, "max_connections") as usize,
         proxies: Network::list(text(globals, "proxy_protocol_networks"))
             .map_err(|word| format!("option 'proxy-protocol-networks': '{word}' is no address and no subnet"))?,
+        worker_cache: uint(globals, "thread_cache_size") as usize,
         crowd: set_or("clearway_crowd_size", defaults.crowd),
         crew: set_or("clearway_crew_size", defaults.crew),
         stack_bytes: uint(globals, "thread_stack") as usize,

@@ -26,6 +26,8 @@ pub struct Config {
     pub park_after: Duration,
     /// Reserved for each worker's stack, in bytes.
     pub stack_bytes: usize,
+    /// `thread_cache_size`: so many workers stay without work; the others end after [`Config::worker_idle`].
+    pub worker_cache: usize,
     /// A worker without work ends after so long.
     pub worker_idle: Duration,
     /// More active connections than this are served in turn by a thread a CPU, not by one each.
@@ -48,6 +50,7 @@ impl Default for Config {
             proxies: Vec::new(),
             park_after: Duration::from_millis(50),
             stack_bytes: 1 << 20,
+            worker_cache: 0,
             worker_idle: Duration::from_secs(10),
             crowd: CROWD_PER_CPU * cpus,
             crew: cpus,

@@ -106,6 +106,11 @@ impl<S: Service> Listener<S> {
         self.shared.set_max_workers(count);
     }
 
+    /// SET GLOBAL thread_cache_size.
+    pub fn set_worker_cache(&self, count: usize) {
+        self.shared.pool.set_kept(count);
+    }
+
     /// Registers Threads_connected, Threads_running, Threads_cached and Max_used_connections.
     pub fn register_gauges(&self) {
         let gauge = |name: &str, read: fn(&Shared<S>) -> usize| {

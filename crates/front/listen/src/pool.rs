@@ -37,6 +37,8 @@ struct State<S: Service> {
     stopping: bool,
     /// One for each connection, the administrator's included, and for each group of the crew.
     max_workers: usize,
+    /// So many stay however long they have no work.
+    kept: usize,
 }
 
 pub struct Pool<S: Service> {
@@ -54,7 +56,8 @@ pub struct Pool<S: Service> {
 impl<S: Service> Pool<S> {
     /// `work`: a worker's whole life.
     pub fn new(config: &Config, work: fn(&Arc<Shared<S>>)) -> Pool<S> {
-        let state = State { idle: Vec::new(), pending: VecDeque::new(), workers: 0, stopping: false, max_workers: 0 };
+        let (idle, pending) = (Vec::new(), VecDeque::new());
+        let state = State { idle, pending, workers: 0, stopping: false, max_workers: 0, kept: config.worker_cache };
         Pool {
             state: Mutex::new(Rank::Workers, state),
             idle: AtomicUsize::new(0),
@@ -137,7 +140,7 @@ impl<S: Service> Pool<S> {
             // Not in the list: somebody is about to fill the seat.
             let place = state.idle.iter().position(|s| Arc::ptr_eq(s, &seat));
             if let Some(at) = place
-                && (!woken || state.stopping)
+                && (!woken && state.idle.len() > state.kept || state.stopping)
             {
                 state.idle.remove(at);
                 self.note_idle(&state);
@@ -154,6 +157,11 @@ impl<S: Service> Pool<S> {
 
     pub fn set_max_workers(&self, count: usize) {
         self.state.lock().max_workers = count;
+    }
+
+    /// Of those who have no work by now, too, once their time is up.
+    pub fn set_kept(&self, count: usize) {
+        self.state.lock().kept = count;
     }
 
     pub fn workers(&self) -> usize {

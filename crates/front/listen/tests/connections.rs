@@ -57,6 +57,21 @@ fn five_thousand_idle_connections_cost_no_threads_and_little_memory() {
 }
 
 #[test]
+fn as_many_workers_stay_as_are_cached() {
+    let server = server(|config, _| {
+        config.worker_idle = Duration::from_millis(20);
+        config.worker_cache = 2;
+    });
+    let mut clients: Vec<TcpStream> = (0..6).map(|_| connect(server.address)).collect();
+    clients.iter_mut().for_each(|client| echo(client, b"once"));
+    until("some workers end", || server.listener.workers() == 2);
+    server.listener.set_worker_cache(0);
+    until("the others end", || server.listener.workers() == 0);
+    echo(&mut clients[0], b"again");
+    assert!(server.listener.stop(PATIENCE));
+}
+
+#[test]
 fn many_clients_in_turns_are_all_answered() {
     let server = server(|_, _| {});
     let threads: Vec<_> = (0..8)
