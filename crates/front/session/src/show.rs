@@ -142,8 +142,8 @@ impl Session {
                 show::tables(&cx, &self.seen_schema(parsed, *schema)?, *full, like)?
             }
             ShowWhat::TableStatus { schema } => show::table_status_of(&cx, &self.seen_schema(parsed, *schema)?)?,
-            // No table is kept open: neither of a schema that there is nor of another one.
-            ShowWhat::OpenTables { .. } => show::open_tables(),
+            // No error where there is no such schema.
+            ShowWhat::OpenTables { schema } => show::open_tables(&cx, schema.map(|name| parsed.name(name))),
             ShowWhat::Columns { full, table, .. } => {
                 let (schema, name) = self.seen_table(parsed, *table)?;
                 show::columns(&cx, &schema, &name, *full)?

@@ -8,12 +8,14 @@ use crate::information_schema::{
 };
 use crate::rows::Rows;
 use crate::{Context, Row, create_database, create_table, create_view, locks, maybe, text, uint, word};
+use catalog::mdl::{Mode, Name};
 use catalog::{Schema, Table};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use types::charset::Charset;
 use types::codes::*;
 use types::collation::CollationId;
-use types::{DataType, Result, SqlError, Value, err};
+use types::{DataType, Result, SqlError, TypeKind, Value, err};
 
 fn schema<'c>(cx: &'c Context, name: &str) -> Result<&'c Arc<Schema>> {
     let schema = cx.version.schema(name).filter(|s| (cx.viewer.visible)(&s.name, ""));
@@ -291,12 +293,32 @@ pub fn privileges(dynamic: &[&str]) -> Rows {
     )
 }
 
-/// Tables that are in use by no one the server tells of: SHOW OPEN TABLES of a server without a table cache.
-pub fn open_tables() -> Rows {
-    Rows::new(
-        &[("Database", varchar(64)), ("Table", varchar(64)), ("In_use", bigint()), ("Name_locked", bigint())],
-        Vec::new(),
-    )
+/// SHOW OPEN TABLES of a server that keeps no table open: tables that transactions have locks on, and how many use them now, by a
+/// statement that runs or by LOCK TABLES.
+pub fn open_tables(cx: &Context, schema: Option<&str>) -> Rows {
+    let running: BTreeSet<u64> =
+        cx.source.processes().iter().filter(|p| p.command != "Sleep" && p.slot != cx.slot).map(|p| p.id).collect();
+    let mut tables: BTreeMap<(String, String), BTreeSet<u64>> = BTreeMap::new();
+    for lock in cx.source.metadata_locks().iter().filter(|lock| lock.granted) {
+        let Name::Table(of, name) = &*lock.name else { continue };
+        if schema.is_some_and(|schema| *schema != **of) || !(cx.viewer.visible)(of, name) {
+            continue;
+        }
+        let users = tables.entry((of.to_string(), name.to_string())).or_default();
+        let by_statement = running.contains(&lock.connection);
+        if by_statement || matches!(lock.mode, Mode::SharedReadOnly | Mode::SharedNoReadWrite) {
+            users.insert(lock.connection);
+        }
+    }
+    let count = DataType { length: 11, ..DataType::new(TypeKind::BigInt) };
+    let row = |((schema, name), users): ((String, String), BTreeSet<u64>)| {
+        vec![text(schema), text(name), Value::Int(users.len() as i64), Value::Int(0)]
+    };
+    let rows = Rows::new(
+        &[("Database", varchar(64)), ("Table", varchar(64)), ("In_use", count), ("Name_locked", count)],
+        tables.into_iter().map(row).collect(),
+    );
+    Rows { like: 1, ..rows }
 }
 
 /// The columns, and no row.
