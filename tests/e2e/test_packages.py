@@ -214,3 +214,12 @@ def test_the_man_page_has_no_errors_of_its_language(tmp_path):
     (tmp_path / "clearway.1").write_text(manual("man"))
     shown = subprocess.run(["man", "--warnings", "-l", tmp_path / "clearway.1"], capture_output=True, text=True, check=True)
     assert shown.stderr == "" and "innodb-buffer-pool-size" in shown.stdout
+
+
+@pytest.mark.parametrize("name", ["clearway.cnf", "docker.cnf"])
+def test_the_option_files_of_packages_have_no_mistakes(name, tmp_path):
+    text = (TOP / "packaging" / name).read_text()
+    (tmp_path / name).write_text(re.sub(r"^!includedir .*", f"!includedir {tmp_path}/conf.d", text, flags=re.M))
+    (tmp_path / "conf.d").mkdir()
+    done = subprocess.run([BINARY, "serve", f"--defaults-file={tmp_path / name}", "--validate-config"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
