@@ -244,7 +244,10 @@ impl Accumulator {
     fn extreme(&mut self, call: &AggregateCall, v: &Value<'_>, run: &dyn Execution) -> Result<()> {
         self.count += 1;
         let order = match (v, &self.value) {
-            (_, None) => return Ok(self.keep(v)),
+            (_, None) => {
+                self.keep(v);
+                return Ok(());
+            }
             (Value::Int(v), Some(Value::Int(best))) => v.cmp(best),
             (v, Some(best)) => super::compare::values(v, best, call.ty.collation, run)?,
         };

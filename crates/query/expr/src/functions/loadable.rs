@@ -34,8 +34,8 @@ pub fn call(function: Func, args: Vec<Expr>) -> Result<Expr> {
 fn query_attribute<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let Some(name) = a.text(0)? else { return Ok(Value::Null) };
     let found = a.run.session().query_attribute(&String::from_utf8_lossy(&name))?.map(|value| {
-        let longest = value.len().min(ATTRIBUTE_BYTES_MAX);
-        let end = (0..=longest).rev().find(|at| value.is_char_boundary(*at)).unwrap_or_default();
+        let most = ATTRIBUTE_BYTES_MAX.min(value.len());
+        let end = (0..=most).rfind(|at| value.is_char_boundary(*at)).unwrap_or(0);
         value.as_bytes()[..end].to_vec()
     });
     Ok(found.map_or(Value::Null, bytes))
