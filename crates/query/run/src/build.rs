@@ -25,7 +25,7 @@ use crate::window::WindowOp;
 use crate::{Frame, Op};
 use expr::Expr;
 use hashbrown::HashMap;
-use plan::node::{Join, Plan, QueryPlan, Scan, SetKind, SetOp};
+use plan::node::{Join, Plan, QueryPlan, Scan, SetKind, SetOp, sound};
 use plan::slots::slot_names;
 use std::sync::Arc;
 
@@ -150,6 +150,9 @@ fn build_scan(scan: Scan) -> Box<dyn Op> {
 
 /// A query block ready to run.
 pub fn build_query(plan: QueryPlan) -> Query {
+    if cfg!(debug_assertions) {
+        sound::assert_sound(&plan);
+    }
     let frame = Frame::new(plan.shapes, slot_names(&plan.plan));
     Query::new(build(plan.plan, false), frame, plan.outputs)
 }

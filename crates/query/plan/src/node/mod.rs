@@ -3,6 +3,7 @@
 pub mod file;
 pub mod json_table;
 pub mod rules;
+pub mod sound;
 
 pub use file::{FieldTarget, FileSource};
 
