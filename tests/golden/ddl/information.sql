@@ -54,7 +54,6 @@ SHOW INDEX FROM author;
 -- hide Cardinality
 SHOW INDEX FROM book WHERE Non_unique = 0;
 SHOW TABLES WHERE Tables_in_golden LIKE 'a%';
--- differs: error 1049
 SHOW OPEN TABLES FROM nosuch;
 SHOW TRIGGERS FROM golden;
 SHOW EVENTS FROM nosuch;
