@@ -102,7 +102,7 @@ impl Session {
             if state.log_text.is_some() {
                 // The table and its rows are one transaction there, too, where its engine can have that.
                 let encrypts = ddl.version().schema(to.0).is_some_and(|schema| schema.encrypts);
-                let mut text = inspect::create::create_table(&table, encrypts);
+                let mut text = inspect::create::create_table(&table, encrypts, &state.server.engine)?;
                 if table.engine.is_transactional() {
                     text += " START TRANSACTION";
                 }

@@ -366,7 +366,7 @@ impl Session {
                 if copies_own && let Some(text) = &mut state.log_text {
                     // A replica has no temporary tables of this session.
                     let encrypts = ddl.version().schema(&table.schema).is_some_and(|schema| schema.encrypts);
-                    let told = inspect::create::create_table(&table, encrypts);
+                    let told = inspect::create::create_table(&table, encrypts, &state.server.engine)?;
                     let rest = told.strip_prefix("CREATE TABLE ").expect("the words of a base table");
                     *text = format!("CREATE TABLE `{}`.{rest}", table.schema.replace('`', "``")).into_bytes();
                 }

@@ -136,12 +136,18 @@ impl Session {
             _ => None,
         };
         let like = like.as_deref();
+        // Of what is dear to make no more than LIKE lets through.
+        let is_wanted = |name: &str| like.is_none_or(|pattern| is_like(name.as_bytes(), pattern.as_bytes()));
         Ok(match &statement.what {
             ShowWhat::Databases => show::databases(&cx, like),
             ShowWhat::Tables { full, schema, .. } => {
                 show::tables(&cx, &self.seen_schema(parsed, *schema)?, *full, like)?
             }
-            ShowWhat::TableStatus { schema } => show::table_status_of(&cx, &self.seen_schema(parsed, *schema)?)?,
+            ShowWhat::TableStatus { schema } => {
+                // Accents are the filter's to say.
+                let may_match = |name: &str| !(name.is_ascii() && like.is_some_and(str::is_ascii)) || is_wanted(name);
+                show::table_status_of(&cx, &self.seen_schema(parsed, *schema)?, &may_match)?
+            }
             // No error where there is no such schema.
             ShowWhat::OpenTables { schema } => show::open_tables(&cx, schema.map(|name| parsed.name(name))),
             ShowWhat::Columns { full, table, .. } => {
@@ -162,10 +168,9 @@ impl Session {
             ShowWhat::Grants { user, using } => self.show_grants(parsed, *user, using)?,
             ShowWhat::CreateUser(user) => self.show_create_user(parsed, *user)?,
             ShowWhat::Variables(scope) => {
-                let wanted = |name: &str| like.is_none_or(|pattern| is_like(name.as_bytes(), pattern.as_bytes()));
                 let shown = match scope {
-                    VarScope::Global => cx.source.global_variables(&wanted),
-                    _ => (cx.session_variables)(&wanted),
+                    VarScope::Global => cx.source.global_variables(&is_wanted),
+                    _ => (cx.session_variables)(&is_wanted),
                 };
                 show::pairs(shown.into_iter().map(|(name, value)| (name.to_string(), value)).collect())
             }

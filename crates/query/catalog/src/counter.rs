@@ -15,22 +15,43 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// How far the persistent ceiling is raised ahead of what was asked for.
 const BLOCK: u64 = 1024;
 
-/// A counter, shared by all versions of its table.
+/// A counter, shared by all versions of its table. It is read from its tree when it is first used: a start, of many tables,
+/// reads none.
 #[derive(Debug)]
 pub struct AutoIncrement {
     /// The tree that keeps the ceiling: the index that starts with the column.
     pub tree: Tree,
-    /// The next value to hand out. W: inserts by compare-exchange. R: SHOW TABLE STATUS.
-    pub next: AtomicU64,
+    /// The next value to hand out; 0: the tree knows. W: inserts by compare-exchange. R: SHOW TABLE STATUS.
+    next: AtomicU64,
     /// Values below this are covered by the persistent counter. W: whoever raised the ceiling, by fetch_max. R: inserts.
-    pub persisted: AtomicU64,
+    persisted: AtomicU64,
 }
 
 impl AutoIncrement {
-    /// The counter as the tree has it; a new tree's starts at 1.
-    pub fn load(engine: &Engine, tree: Tree) -> engine::Result<AutoIncrement> {
-        let stored = engine.counter(tree)?.max(1);
-        Ok(AutoIncrement { tree, next: AtomicU64::new(stored), persisted: AtomicU64::new(stored) })
+    /// The counter that the tree has; a new tree's starts at 1.
+    pub fn new(tree: Tree) -> AutoIncrement {
+        AutoIncrement { tree, next: AtomicU64::new(0), persisted: AtomicU64::new(0) }
+    }
+
+    /// The next value to hand out, as it was a moment ago.
+    #[inline]
+    pub fn next(&self, engine: &Engine) -> engine::Result<u64> {
+        // Relaxed: the counter orders nothing but itself.
+        match self.next.load(Ordering::Relaxed) {
+            0 => self.read(engine),
+            next => Ok(next),
+        }
+    }
+
+    /// Nobody raises the tree's counter before `next` is known, so all who read it at once read the same.
+    #[cold]
+    fn read(&self, engine: &Engine) -> engine::Result<u64> {
+        let stored = engine.counter(self.tree)?.max(1);
+        // Relaxed: who sees the new `next` and the old ceiling raises the ceiling once more.
+        self.persisted.fetch_max(stored, Ordering::Relaxed);
+        // Relaxed: as all exchanges of the counter.
+        let first = self.next.compare_exchange(0, stored, Ordering::Relaxed, Ordering::Relaxed);
+        Ok(first.err().unwrap_or(stored))
     }
 
     /// Hands out `count` values `offset + k * increment` in a row, all above every value handed out or observed before, and
@@ -45,8 +66,7 @@ impl AutoIncrement {
         max: u64,
     ) -> engine::Result<Option<u64>> {
         assert!(count > 0 && increment > 0);
-        // Relaxed: the exchange below checks the guess; the counter orders nothing but itself.
-        let mut next = self.next.load(Ordering::Relaxed);
+        let mut next = self.next(engine)?; // the exchange below checks the guess
         loop {
             let first = align(next, increment, offset).filter(|first| *first <= max && *first < u64::MAX);
             let Some(first) = first else { return Ok(None) };
@@ -67,17 +87,17 @@ impl AutoIncrement {
     /// written. `None` as there.
     ///
     /// [observes]: AutoIncrement::observe
-    pub fn peek(&self, increment: u64, offset: u64, max: u64) -> Option<u64> {
-        // Relaxed: the counter orders nothing but itself.
-        let next = align(self.next.load(Ordering::Relaxed), increment, offset);
-        next.filter(|next| *next <= max && *next < u64::MAX)
+    pub fn peek(&self, engine: &Engine, increment: u64, offset: u64, max: u64) -> engine::Result<Option<u64>> {
+        let next = align(self.next(engine)?, increment, offset);
+        Ok(next.filter(|next| *next <= max && *next < u64::MAX))
     }
 
     /// A row with an explicit value, at most `max`, was inserted: values up to it are not handed out any more.
     pub fn observe(&self, engine: &Engine, value: u64, max: u64) -> engine::Result<()> {
         let after = value.saturating_add(1).min(max);
-        // Relaxed: see `reserve`. The load saves the write when the counter is ahead already.
-        if self.next.load(Ordering::Relaxed) < after {
+        // The load saves the write when the counter is ahead already.
+        if self.next(engine)? < after {
+            // Relaxed: as all exchanges of the counter.
             self.next.fetch_max(after, Ordering::Relaxed);
             self.cover(engine, after, max)?;
         }
@@ -93,10 +113,11 @@ impl AutoIncrement {
         Ok(())
     }
 
-    /// Stores the exact value at a clean shutdown.
+    /// Stores the exact value at a clean shutdown, where it is not what the tree has.
     pub fn save(&self, engine: &Engine) -> engine::Result<()> {
         // Relaxed: sessions have ended.
-        engine.set_counter(self.tree, self.next.load(Ordering::Relaxed))
+        let (next, stored) = (self.next.load(Ordering::Relaxed), self.persisted.load(Ordering::Relaxed));
+        if next == stored { Ok(()) } else { engine.set_counter(self.tree, next) }
     }
 
     /// Makes sure that the persistent counter is at least `after`; it does not pass `max` for that.

@@ -340,7 +340,7 @@ impl Ddl<'_> {
             view: None,
             triggers: old.map_or_else(Vec::new, |(old, _)| old.triggers.clone()),
         };
-        stored::attach_counters(&self.catalog.engine, &mut table).map_err(from_engine)?;
+        stored::attach_counters(&mut table);
         if let (Some(start), Some(counter)) = (spec.auto_increment, &table.auto_increment) {
             counter.reset(&self.catalog.engine, start.max(1)).map_err(from_engine)?;
         }
@@ -371,8 +371,8 @@ impl Ddl<'_> {
     ) -> Result<Arc<Table>> {
         let keep = match (spec.auto_increment, &old.auto_increment) {
             (asked, _) if recounts => asked,
-            // Relaxed: where inserts go on, `count_on` looks again.
-            (None, Some(counter)) => Some(counter.next.load(std::sync::atomic::Ordering::Relaxed)),
+            // Where inserts go on, `count_on` looks again.
+            (None, Some(counter)) => Some(counter.next(&self.catalog.engine).map_err(from_engine)?),
             (asked, _) => asked,
         };
         let spec = TableSpec { auto_increment: keep, schema: old.schema.clone(), name: old.name.clone(), ..spec };
@@ -395,8 +395,8 @@ impl Ddl<'_> {
         let auto = auto.and(old.auto_increment.as_ref().zip(new.auto_increment.as_ref())).map(|both| (both, largest));
         let ids = old.row_ids.as_ref().zip(new.row_ids.as_ref()).map(|both| (both, u64::MAX));
         for ((was, is), largest) in auto.into_iter().chain(ids) {
-            // Relaxed: the table is locked, no insert runs.
-            let last = was.next.load(std::sync::atomic::Ordering::Relaxed).saturating_sub(1);
+            // The table is locked, no insert runs.
+            let last = was.next(&self.catalog.engine).map_err(from_engine)?.saturating_sub(1);
             is.observe(&self.catalog.engine, last, largest).map_err(from_engine)?;
         }
         Ok(())
@@ -512,13 +512,12 @@ impl Ddl<'_> {
         {
             // Another index has to start with the column, and takes over the counter.
             let column = table.columns.iter().position(|c| c.auto_increment).expect("the counter's column");
-            let next = counter.next.load(std::sync::atomic::Ordering::Relaxed); // Relaxed: the table is locked.
+            let next = counter.next(&self.catalog.engine).map_err(from_engine)?;
             let other = counting(table.indexes.iter().map(|i| &i.parts[..]), column, table.engine);
             let other = &table.indexes[other.ok_or_else(|| err!(ER_WRONG_AUTO_KEY))?];
             let engine = &self.catalog.engine;
             engine.raise_counter(other.tree, next).map_err(from_engine)?;
-            let moved = crate::AutoIncrement::load(engine, other.tree).map_err(from_engine)?;
-            table.auto_increment = Some(Arc::new(moved));
+            table.auto_increment = Some(Arc::new(crate::AutoIncrement::new(other.tree)));
         }
         self.catalog.engine.drop_tree(self.tx, dropped.tree).map_err(from_engine)?;
         table.version += 1;
@@ -707,7 +706,7 @@ impl Ddl<'_> {
             index.tree = engine.create_tree_as(self.tx, was.kind, was.is_encrypted()).map_err(from_engine)?;
         }
         self.drop_trees(&old)?;
-        stored::attach_counters(&self.catalog.engine, &mut table).map_err(from_engine)?;
+        stored::attach_counters(&mut table);
         table.version += 1;
         table.readable_since = self.next.number;
         self.put_table(table)

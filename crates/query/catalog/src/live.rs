@@ -162,7 +162,7 @@ fn drop_temporary_tables(engine: &Engine, tx: &mut Transaction) -> Result<()> {
     tx.begin(Isolation::RepeatableRead, false);
     let tree = engine.dictionary();
     for entry in dictionary::load(tx, tree, Kind::Temporary)? {
-        let table = stored::read_table(engine, &entry.schema, &entry.name, &entry.value).map_err(from_engine)?;
+        let table = stored::read_table(&entry.schema, &entry.name, &entry.value);
         let table = table.ok_or_else(|| damaged(entry.name.as_bytes()))?;
         for index in &table.indexes {
             engine.drop_tree(tx, index.tree).map_err(from_engine)?;
@@ -189,7 +189,7 @@ fn empty_memory_tables(
             let was = index.tree;
             index.tree = engine.create_tree_as(tx, was.kind, was.is_encrypted()).map_err(from_engine)?;
         }
-        stored::attach_counters(engine, &mut table).map_err(from_engine)?;
+        stored::attach_counters(&mut table);
         let (tree, entry) = (engine.dictionary(), stored::write_table(&table));
         dictionary::put(tx, tree, Kind::Table, &table.schema, &table.name, &entry)?;
         emptied(&table, tx)?;
@@ -207,9 +207,8 @@ fn load(engine: &Engine, tx: &mut Transaction, version: &mut Version) -> Result<
     }
     for entry in dictionary::load(tx, tree, Kind::Table)? {
         let shown = format!("{}/{}", entry.schema, entry.name);
-        let table = stored::read_table(engine, &entry.schema, &entry.name, &entry.value)
-            .map_err(from_engine)?
-            .ok_or_else(|| damaged(shown.as_bytes()))?;
+        let table =
+            stored::read_table(&entry.schema, &entry.name, &entry.value).ok_or_else(|| damaged(shown.as_bytes()))?;
         if !version.schemas.contains_key(&entry.schema) {
             return Err(damaged(shown.as_bytes()));
         }

@@ -8,7 +8,7 @@ use crate::schema::Schema;
 use crate::table::{Check, CheckOption, ForeignKey, ReferenceAction, Table, View, ViewAlgorithm};
 use crate::trigger::Trigger;
 use crate::{AutoIncrement, CreateOptions, HIDDEN_INDEX, Histogram, IndexAlgorithm, StorageEngine};
-use engine::{Engine, Tree, TreeKind};
+use engine::{Tree, TreeKind};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -635,11 +635,11 @@ fn load_view(v: StoredView) -> View {
     }
 }
 
-/// `None`: not a table that this version can read. Counters are loaded from the engine.
-pub(crate) fn read_table(engine: &Engine, schema: &str, name: &str, json: &[u8]) -> engine::Result<Option<Table>> {
-    let Some(mut table) = parse_table(schema, name, json) else { return Ok(None) };
-    attach_counters(engine, &mut table)?;
-    Ok(Some(table))
+/// `None`: not a table that this version can read.
+pub(crate) fn read_table(schema: &str, name: &str, json: &[u8]) -> Option<Table> {
+    let mut table = parse_table(schema, name, json)?;
+    attach_counters(&mut table);
+    Some(table)
 }
 
 pub(crate) fn load_column(c: StoredColumn) -> Option<Column> {
@@ -758,21 +758,14 @@ fn parse_table(schema: &str, name: &str, json: &[u8]) -> Option<Table> {
 }
 
 /// Makes the counters of a table whose trees exist.
-pub(crate) fn attach_counters(engine: &Engine, table: &mut Table) -> engine::Result<()> {
-    table.auto_increment = match table.columns.iter().position(|c| c.auto_increment) {
-        Some(column) => {
-            let index = counting(table.indexes.iter().map(|i| &i.parts[..]), column, table.engine);
-            let tree = table.indexes[index.expect("an index counts the AUTO_INCREMENT column (1075)")].tree;
-            Some(Arc::new(AutoIncrement::load(engine, tree)?))
-        }
-        None => None,
-    };
-    table.row_ids = if table.indexes.first().is_some_and(|i| i.name == HIDDEN_INDEX) {
-        Some(Arc::new(AutoIncrement::load(engine, table.indexes[0].tree)?))
-    } else {
-        None
-    };
-    Ok(())
+pub(crate) fn attach_counters(table: &mut Table) {
+    table.auto_increment = table.columns.iter().position(|c| c.auto_increment).map(|column| {
+        let index = counting(table.indexes.iter().map(|i| &i.parts[..]), column, table.engine);
+        let tree = table.indexes[index.expect("an index counts the AUTO_INCREMENT column (1075)")].tree;
+        Arc::new(AutoIncrement::new(tree))
+    });
+    let has_row_ids = table.indexes.first().is_some_and(|i| i.name == HIDDEN_INDEX);
+    table.row_ids = has_row_ids.then(|| Arc::new(AutoIncrement::new(table.indexes[0].tree)));
 }
 
 #[cfg(test)]

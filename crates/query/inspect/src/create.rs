@@ -2,14 +2,15 @@
 
 use crate::ddl_text::{column_line, index_line};
 use catalog::{CheckOption, Schema, Table, View, ViewAlgorithm};
+use engine::Engine;
 use sql::lexer::{Lexer, Tok};
 use sql::print::{quote_name, quote_string};
 use std::fmt::Write;
-use std::sync::atomic::Ordering;
+use types::Result;
 use types::collation::CollationId;
 
-/// The statement that makes this table.
-pub fn create_table(table: &Table, encrypts: bool) -> String {
+/// The statement that makes this table. Errors: the counter of its AUTO_INCREMENT column cannot be read.
+pub fn create_table(table: &Table, encrypts: bool, engine: &Engine) -> Result<String> {
     let mut lines: Vec<String> = table.named_columns().map(|c| column_line(table, c)).collect();
     lines.extend(table.named_indexes().map(|i| index_line(table, i)));
     lines.extend(table.foreign_keys.iter().map(|k| k.clause(table)));
@@ -23,8 +24,7 @@ pub fn create_table(table: &Table, encrypts: bool) -> String {
     out.push_str(&options.before_engine(quote_name));
     _ = write!(out, " ENGINE={}", table.engine.name());
     if let Some(counter) = &table.auto_increment {
-        // Relaxed: a figure for the reader, no order with anything.
-        let next = counter.next.load(Ordering::Relaxed);
+        let next = counter.next(engine).map_err(catalog::error::from_engine)?;
         if next > 1 {
             _ = write!(out, " AUTO_INCREMENT={next}");
         }
@@ -41,7 +41,7 @@ pub fn create_table(table: &Table, encrypts: bool) -> String {
         _ = write!(out, " COMMENT={}", quote_string(&table.comment));
     }
     out.push_str(&behind_comment);
-    out
+    Ok(out)
 }
 
 /// The statement that makes this view, for somebody whose current schema is `database`.

@@ -18,7 +18,6 @@ use catalog::{
 use engine::{Cursor, Direction, Isolation, Range, Read, Transaction};
 use std::ops::Bound;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use types::charset::Charset;
 use types::collation::{COLLATIONS, CollationId, PadAttribute};
 use types::{Result, Value};
@@ -141,8 +140,8 @@ pub(crate) fn table_status(cx: &Context, table: &Table) -> Result<Row> {
         StorageEngine::InnoDb => cx.engine.data_file().map_err(catalog::error::from_engine)?.free_bytes,
         _ => 0,
     };
-    // Relaxed: a figure for the reader.
-    let next = table.auto_increment.as_ref().map(|c| c.next.load(Ordering::Relaxed));
+    let next =
+        table.auto_increment.as_ref().map(|c| c.next(&cx.engine)).transpose().map_err(catalog::error::from_engine)?;
     Ok(vec![
         word(table.engine.name()),
         Value::Int(10),

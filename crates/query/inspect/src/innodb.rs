@@ -5,7 +5,6 @@ use crate::figures::row_format;
 use crate::{Context, Row, innodb_statistics, text, uint, word};
 use catalog::{Column, ForeignKey, Index, ReferenceAction, StorageEngine, Table};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use types::collation::CollationId;
 use types::{DataType, Decimal, Result, TypeKind, Value};
 
@@ -259,8 +258,8 @@ pub(crate) fn table_statistics(cx: &Context, table: &Arc<Table>, out: &mut Vec<R
     let (rows, _) = cx.engine.estimate(table.indexes[0].tree).map_err(catalog::error::from_engine)?;
     let pages = innodb_statistics::pages(cx, &table.indexes[0]);
     let others = table.indexes[1..].iter().map(|index| innodb_statistics::pages(cx, index)).sum();
-    // Relaxed: a figure for the reader.
-    let next = table.auto_increment.as_ref().map_or(0, |c| c.next.load(Ordering::Relaxed));
+    let next =
+        table.auto_increment.as_ref().map_or(Ok(0), |c| c.next(&cx.engine)).map_err(catalog::error::from_engine)?;
     out.push(vec![
         uint(table.id),
         text(name(table)),

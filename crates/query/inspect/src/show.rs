@@ -47,10 +47,11 @@ pub fn tables(cx: &Context, schema_name: &str, full: bool, like: Option<&str>) -
     Ok(Rows::new(&columns, cx.tables(schema).map(row).collect()))
 }
 
-pub fn table_status_of(cx: &Context, schema_name: &str) -> Result<Rows> {
+/// SHOW TABLE STATUS of the tables with such names.
+pub fn table_status_of(cx: &Context, schema_name: &str, is_wanted: &dyn Fn(&str) -> bool) -> Result<Rows> {
     let schema = schema(cx, schema_name)?;
     let mut rows = Vec::new();
-    for table in cx.tables(schema) {
+    for table in cx.tables(schema).filter(|table| is_wanted(&table.name)) {
         let mut row = vec![text(&table.name)];
         row.extend(table_status(cx, table)?);
         rows.push(row);
@@ -157,7 +158,7 @@ pub fn create_table_of(cx: &Context, schema_name: &str, name: &str) -> Result<Ro
         return create_view_of(cx, schema_name, name);
     }
     let encrypts = cx.version.schema(schema_name).is_some_and(|schema| schema.encrypts);
-    let row = vec![text(&table.name), text(create_table(table, encrypts))];
+    let row = vec![text(&table.name), text(create_table(table, encrypts, &cx.engine)?)];
     Ok(Rows::new(&[("Table", varchar(64)), ("Create Table", varchar(1024))], vec![row]))
 }
 

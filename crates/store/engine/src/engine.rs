@@ -432,7 +432,9 @@ impl Engine {
     /// The tree's persistent counter (AUTO_INCREMENT ceiling, row id ceiling); 0 in a new tree.
     pub fn counter(&self, tree: Tree) -> Result<u64> {
         let page = self.core.pool.exclusive(tree.root)?;
-        Ok(get_u64(page.bytes(), OFF_WORD_B))
+        // Who lists tables may come to one that is gone, and whose page has become another's.
+        let is_there = Node(page.bytes()).tree() == tree.id;
+        Ok(if is_there { get_u64(page.bytes(), OFF_WORD_B) } else { 0 })
     }
 
     /// Raises the tree's persistent counter to at least `value`, at once and outside any transaction.

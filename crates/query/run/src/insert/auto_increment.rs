@@ -69,7 +69,8 @@ fn next_or_given<'v>(table: &Table, v: Value<'v>, i: usize, p: &mut Progress, ru
         let (step, offset) = run.env.borrow().auto_increment_step();
         let (_, max) = c.data_type.integer_bounds();
         let last = (!run.evaluation.sql_mode.is_strict()).then_some(max);
-        p.reserved = (counter.peek(step, offset, max).or(last).ok_or_else(|| err!(ER_AUTOINC_READ_FAILED))?, 1, step);
+        let next = counter.peek(run.env.borrow().engine(), step, offset, max).map_err(error::engine)?;
+        p.reserved = (next.or(last).ok_or_else(|| err!(ER_AUTOINC_READ_FAILED))?, 1, step);
         p.counts_on_write = true;
     }
     if p.reserved.1 == 0 {

@@ -293,7 +293,7 @@ impl Database {
         self.tx.commit().unwrap();
         let types: Vec<DataType> = columns.iter().map(|c| c.1).collect();
         let tree = made[0].tree;
-        let counter = AutoIncrement::load(&self.engine, tree).unwrap();
+        let counter = AutoIncrement::new(tree);
         let table = Table {
             id: self.version.number + 100,
             version: 1,
