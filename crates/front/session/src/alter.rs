@@ -807,7 +807,7 @@ impl AlterPlan {
         // The foreign keys that were dropped need their indexes no more.
         let mut spec = self.spec;
         ddl.lock_parents(&spec.foreign_keys, table.id, &table.foreign_keys)?;
-        let checks = spec.take_checks(ddl.version())?;
+        let checks = ddl.take_checks(&mut spec)?;
         let foreign_keys = ddl.take_foreign_keys(&mut spec, &table.indexes, &table.foreign_keys)?;
         table = ddl.alter_table(&table, |t| (t.checks, t.foreign_keys) = (checks, foreign_keys))?;
         for name in &self.dropped {

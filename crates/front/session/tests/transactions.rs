@@ -50,7 +50,7 @@ fn set_transaction_has_three_scopes() {
 fn variables_are_obeyed_or_refused() {
     let server = TestServer::new();
     let mut client = server.root();
-    for refused in ["GLOBAL thread_cache_size = 1", "GLOBAL server_id_bits = 7", "optimizer_switch = 'x'"] {
+    for refused in ["GLOBAL innodb_spin_wait_delay = 7", "GLOBAL server_id_bits = 7", "optimizer_switch = 'x'"] {
         assert_eq!(client.error(&format!("SET {refused}")), 1231, "{refused}");
     }
     client.run("SET sql_safe_updates = 0, sql_quote_show_create = 1");

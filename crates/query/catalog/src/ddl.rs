@@ -24,8 +24,8 @@ use crate::live::{Catalog, DdlState};
 use crate::mdl::{Duration, Mode, Name};
 use crate::routine::RoutineKey;
 use crate::rules::{CHECK_INFIX, Demands, FOREIGN_KEY_INFIX, follow_rename, parent_index};
-use crate::schema::{Schema, TemporaryTables, Version};
-use crate::table::{ForeignKey, Table, TableName, View};
+use crate::schema::{PartKind, Schema, TemporaryTables, Version};
+use crate::table::{Check, ForeignKey, Table, TableName, View};
 use crate::{CreateOptions, Evolution, HIDDEN_INDEX, MetadataPins, StorageEngine, stored};
 use again::key_of;
 use engine::{Engine, Isolation, Transaction, TreeKind};
@@ -167,6 +167,11 @@ impl Ddl<'_> {
     /// Names of the new foreign keys that refer to columns that are not unique.
     pub fn take_not_unique(&mut self) -> Vec<String> {
         std::mem::take(&mut self.foreign_keys.not_unique)
+    }
+
+    /// See [`TableSpec::take_checks`].
+    pub fn take_checks(&self, spec: &mut TableSpec) -> Result<Vec<Check>> {
+        spec.take_checks((!self.temporary).then_some(&self.next))
     }
 
     /// See [`TableSpec::take_foreign_keys`].
@@ -312,7 +317,7 @@ impl Ddl<'_> {
         let kept = old.map_or(&[][..], |(old, _)| &old.foreign_keys[..]);
         let unasked = if old.is_some_and(|(_, stay)| stay) { kept } else { &[] };
         self.lock_parents(&spec.foreign_keys, id, unasked)?;
-        let checks = spec.take_checks(&self.next)?;
+        let checks = self.take_checks(&mut spec)?;
         let foreign_keys = self.take_foreign_keys(&mut spec, &indexes, kept)?;
         let mut table = Table {
             id,
@@ -555,6 +560,7 @@ impl Ddl<'_> {
         for key in &mut table.foreign_keys {
             follow_rename(&mut key.name, from.1, to.1, FOREIGN_KEY_INFIX);
         }
+        self.check_part_names(&table)?;
         let renamed = self.put_table(table)?;
         for (schema, name) in children {
             let itself = (schema.as_str(), name.as_str()) == from;
@@ -567,6 +573,19 @@ impl Ddl<'_> {
             })?;
         }
         Ok(renamed)
+    }
+
+    /// Errors 1826 and 3822: another table of the schema has a constraint of the name that one of a renamed table would have.
+    fn check_part_names(&self, table: &Table) -> Result<()> {
+        let schema = self.next.schema(&table.schema).expect("the caller has found the schema");
+        if let Some(key) = table.foreign_keys.iter().find(|k| schema.table_of(PartKind::ForeignKey, &k.name).is_some())
+        {
+            return Err(err!(ER_FK_DUP_NAME, key.name));
+        }
+        match table.checks.iter().find(|c| schema.table_of(PartKind::Check, &c.name).is_some()) {
+            Some(check) => Err(err!(ER_CHECK_CONSTRAINT_DUP_NAME, check.name)),
+            None => Ok(()),
+        }
     }
 
     /// DROP TABLE of all of these; a parent may go together with its children.

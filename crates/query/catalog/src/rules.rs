@@ -88,8 +88,9 @@ impl TableSpec {
         format!("{}{CHECK_INFIX}{}", self.name, numbers.max().unwrap_or(0) + 1)
     }
 
-    /// The checks with their names, in the order of those. Error 3822 for one that is in use in the schema.
-    pub fn take_checks(&mut self, version: &Version) -> Result<Vec<Check>> {
+    /// The checks with their names, in the order of those. Error 3822 for one that is in use in the schema, or in the table
+    /// alone where there is no `version`: names of a temporary table's are its own.
+    pub fn take_checks(&mut self, version: Option<&Version>) -> Result<Vec<Check>> {
         let specs = std::mem::take(&mut self.checks);
         let used = specs.iter().filter_map(|c| number_of(c.name.as_deref()?, &self.name, CHECK_INFIX)).max();
         let mut number = used.unwrap_or(0);
@@ -104,7 +105,7 @@ impl TableSpec {
                 return Err(err!(ER_TOO_LONG_IDENT, name));
             }
             let taken = |c: &Check| eq_name(&c.name, &name);
-            if checks.iter().any(taken) || self.is_taken(version, PartKind::Check, &name) {
+            if checks.iter().any(taken) || version.is_some_and(|v| self.is_taken(v, PartKind::Check, &name)) {
                 return Err(err!(ER_CHECK_CONSTRAINT_DUP_NAME, name));
             }
             checks.push(Check { name, expression: spec.expression, enforced: spec.enforced });

@@ -553,6 +553,10 @@ impl<'p> Partition<'p> {
             _ => None,
         }
         .unwrap_or(limit);
+        // A date that there is not, as MySQL compares it: all rows lie before it in ascending order, behind it in descending.
+        if limit.is_null() {
+            return Ok(if self.descending { 0 } else { self.rows.len() });
+        }
         let order = |row: usize| {
             let o = types::compare_nulls_first(&self.value(row, key), &limit, types::CollationId::BINARY);
             if self.descending { o.reverse() } else { o }

@@ -761,7 +761,7 @@ fn date_format<'a>(a: Args<'a>, time_only: bool) -> Result<Value<'a>> {
         }
     };
     let Some(format) = a.text(1)? else { return Ok(Value::Null) };
-    if time_only && asks_day(&format) {
+    if format.is_empty() || time_only && asks_day(&format) {
         return Ok(Value::Null);
     }
     let negative = time_only && convert::time(&v, a.run).is_some_and(|t| t.0 < 0);
@@ -878,7 +878,8 @@ fn format_moment(t: DateTime, hours: u32, format: &[u8]) -> Option<Vec<u8>> {
             b'v' => put_digits(&mut out, d.week(3).1, 2),
             b'X' => put_digits(&mut out, d.week(2).0, 4),
             b'x' => put_digits(&mut out, d.week(3).0, 4),
-            other => out.extend_from_slice((*other as char).encode_utf8(&mut [0; 4]).as_bytes()),
+            // The first byte of a character, whose others follow.
+            other => out.push(*other),
         }
     }
     Some(out)
