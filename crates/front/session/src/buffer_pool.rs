@@ -6,7 +6,6 @@ use engine::{Engine, PoolSettings, ResizeRefused, ResizeStage, WarmFailure, Warm
 use expr::Env;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use std::path::Path;
 use std::time::SystemTime;
 use types::codes::*;
 use types::err;
@@ -28,7 +27,6 @@ const RANDOM_READ_AHEAD: VarId = id("innodb_random_read_ahead");
 const FLUSH_SYNC: VarId = id("innodb_flush_sync");
 const IN_CORE_FILE: VarId = id("innodb_buffer_pool_in_core_file");
 pub(crate) const SIZE: VarId = id("innodb_buffer_pool_size");
-const DATADIR: VarId = id("datadir");
 const CHUNK: VarId = id("innodb_buffer_pool_chunk_size");
 const INSTANCES: VarId = id("innodb_buffer_pool_instances");
 pub(crate) const DUMP_NOW: VarId = id("innodb_buffer_pool_dump_now");
@@ -99,9 +97,7 @@ fn in_chunks(size: u64, chunks: u64) -> u64 {
 
 /// Once the engine is open: brings back what was in memory.
 pub fn load_first(globals: &Globals, engine: &Engine) {
-    // A server that has never stopped has none.
-    let is_there = Path::new(globals.text(DATADIR)).join(globals.text(FILENAME)).exists();
-    if globals.bool(LOAD_FIRST) && is_there {
+    if globals.bool(LOAD_FIRST) {
         engine.load_pool(globals.text(FILENAME));
     }
 }
@@ -206,6 +202,7 @@ pub(crate) fn status(engine: &Engine) -> Vec<(String, String)> {
 fn in_words(failure: WarmFailure) -> String {
     match failure {
         WarmFailure::Write(file, why) => format!("Cannot open '{}' for writing: {why}", file.display()),
+        WarmFailure::Missing(file) => format!("Cannot open '{}' for reading: there is none", file.display()),
         WarmFailure::Read(file, why) => format!("Cannot open '{}' for reading: {why}", file.display()),
         WarmFailure::NoList(file) => format!("Error parsing '{}'; it is no list of pages", file.display()),
     }

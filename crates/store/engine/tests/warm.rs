@@ -98,7 +98,7 @@ fn what_is_no_list_changes_nothing() {
     let engine = open(scratch.path(), 8 << 20);
     let path = scratch.path().join(LIST);
     assert!(engine.load_pool(LIST));
-    assert!(matches!(await_load(&engine), WarmStage::Failed(WarmFailure::Read(..))), "there is none");
+    assert!(matches!(await_load(&engine), WarmStage::Failed(WarmFailure::Missing(_))), "there is none");
     for damaged in ["0,5\n0,", "clearway 1\n", "0,5\n0,six\n"] {
         std::fs::write(&path, damaged).unwrap();
         assert!(engine.load_pool(LIST));

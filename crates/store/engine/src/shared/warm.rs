@@ -57,6 +57,8 @@ pub enum WarmStage {
 pub enum WarmFailure {
     /// The file, and why it can not be written.
     Write(PathBuf, String),
+    /// There is no such file, as of a server that has never stopped: nothing to warn of.
+    Missing(PathBuf),
     /// The file, and why it can not be read.
     Read(PathBuf, String),
     /// It is there and no list.
@@ -268,7 +270,7 @@ fn read_list(path: &Path, file_pages: u64) -> Result<Vec<PageId>, WarmFailure> {
         Ok(Some(text))
     };
     let text = read().map_err(|error: io::Error| match error.kind() {
-        ErrorKind::NotFound => WarmFailure::Read(path.to_path_buf(), "there is none".to_string()),
+        ErrorKind::NotFound => WarmFailure::Missing(path.to_path_buf()),
         _ => WarmFailure::Read(path.to_path_buf(), error.to_string()),
     })?;
     text.and_then(|text| parse_list(&text)).ok_or_else(|| WarmFailure::NoList(path.to_path_buf()))
