@@ -122,6 +122,9 @@ first_start() {
   log "making the data in $datadir"
   "$@" --skip-networking --log-error="$said" &
   pid=$!
+  # A script that fails ends this one, and the server with it.
+  # shellcheck disable=SC2064 # the number of now
+  trap "kill $pid 2>/dev/null && wait $pid" EXIT
   while ! grep -q 'ready for connections' "$said" 2>/dev/null; do
     kill -0 "$pid" 2>/dev/null || { cat "$said" >&2 || :; die "the server did not start"; }
     sleep 0.2
@@ -142,6 +145,7 @@ first_start() {
   if [ -n "$MYSQL_ONETIME_PASSWORD" ]; then
     sql --execute="ALTER USER root@$(quoted "${MYSQL_ROOT_HOST:-localhost}") PASSWORD EXPIRE"
   fi
+  trap - EXIT
   kill "$pid"
   wait "$pid" || die "the server did not stop cleanly"
   rm -f "$datadir/$unfinished" "$said"

@@ -1,5 +1,6 @@
 """What packages are made of: the entrypoint of the image, man page and completions, and what a service manager sees."""
 
+import contextlib
 import os
 import pathlib
 import re
@@ -130,10 +131,18 @@ def test_a_made_password_that_has_to_be_changed(container):
     container.end()
 
 
-def test_a_first_start_that_breaks_off_is_not_gone_on_with(container):
+def command_lines():
+    """Of all processes but those that end meanwhile."""
+    for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            yield path.read_bytes()
+
+
+def test_a_first_start_that_breaks_off_is_not_gone_on_with(container, tmp_path):
     (container.scripts / "1.sql").write_text("SELECT * FROM nowhere.nothing;\n")
     container.start(MYSQL_ALLOW_EMPTY_PASSWORD="yes")
     assert container.process.wait(60) == 1
+    assert not [words for words in command_lines() if b"serve" in words and bytes(tmp_path) in words]
     assert "an earlier first start has not come to its end" in container.start(MYSQL_ALLOW_EMPTY_PASSWORD="yes").ends()
 
 
