@@ -64,7 +64,12 @@ pub(crate) fn install() {
         let others = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
             if !CATCHING.get() {
-                return others(info);
+                others(info);
+                // A reader of a statement's parts is joined by a thread that goes on.
+                if sync::holds_lock() {
+                    std::process::abort();
+                }
+                return;
             }
             let (message, backtrace) = (info.to_string(), Backtrace::force_capture().to_string());
             if sync::holds_lock() {

@@ -4,15 +4,15 @@
 use crate::fill::check_interrupt;
 use catalog::error;
 use catalog::{Catalog, Table};
-use engine::{Cursor, Direction, Engine, Isolation, Part, Read, Transaction};
-use run::entries::Entries;
-use run::entries::unique_prefix;
+use engine::{Cursor, Direction, Engine, Isolation, PARTS_A_THREAD, Part, Read, Transaction};
+use run::entries::{Entries, own_length, unique_prefix};
+use run::entry_rows::has_row;
 use run::{long, write};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::hash::BuildHasher;
 use std::sync::Arc;
-use types::{Result, key};
+use types::Result;
 
 /// Reads a base table in the transaction's snapshot: each row's columns decode, its key is the one that the row says, and
 /// every secondary index has an entry for each row and no other. What is wrong comes back as words.
@@ -51,9 +51,6 @@ pub fn check_table(tx: &mut Transaction, table: &Table, threads: usize) -> Resul
     }
     Ok(None)
 }
-
-/// Parts that each thread reads, so that none waits for long for the one that has the largest.
-pub(crate) const PARTS_A_THREAD: usize = 8;
 
 /// A set of entries as far as one compares two of them: how many, and the sum of their hashes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -178,12 +175,12 @@ fn read_entries(tx: &mut Transaction, table: &Table, i: usize, look_up: bool, pa
         found.clear();
         found.extend_from_slice(entry.key);
         check_interrupt(tx, read.seen as usize)?;
-        let Some(own) = own_length(table, i, &found) else {
+        if own_length(table, i, &found).is_none() {
             read.wrong = Some((read.seen, "can not be read"));
             return Ok(read);
-        };
+        }
         // What an open transaction has changed is the row's to say.
-        if (look_up || !certain) && !is_of_row(tx, table, i, &found, own)? {
+        if (look_up || !certain) && !has_row(tx, table, i, &found)? {
             if certain {
                 read.wrong = Some((read.seen, "has no row"));
                 return Ok(read);
@@ -205,31 +202,6 @@ fn read_entries(tx: &mut Transaction, table: &Table, i: usize, look_up: bool, pa
         }
     }
     Ok(read)
-}
-
-/// Does the snapshot see a row that is to have this entry? `own`: where the clustered key begins.
-fn is_of_row(tx: &mut Transaction, table: &Table, i: usize, entry: &[u8], own: usize) -> Result<bool> {
-    let (mut row, mut inside) = (Vec::new(), Vec::new());
-    let clustered = &entry[own..];
-    if !tx.get(table.indexes[0].tree, clustered, Read::Consistent, &mut row).map_err(error::engine)? {
-        return Ok(false);
-    }
-    let row = long::indexed(tx, table, [i].into_iter(), &row, &mut inside)?;
-    if table.indexes[i].array_part.is_some() {
-        return Ok(Entries::of(table, i, row, clustered).contains(entry));
-    }
-    let mut wanted = Vec::new();
-    write::secondary_key(&mut wanted, table, i, row, clustered);
-    Ok(wanted == entry)
-}
-
-/// Length of the index's own parts in front of the clustered key.
-fn own_length(table: &Table, index: usize, entry: &[u8]) -> Option<usize> {
-    let mut at = 0;
-    for part in &table.indexes[index].parts {
-        at += key::part_length(entry.get(at..)?, &part.key)?;
-    }
-    Some(at)
 }
 
 /// What a check of all data found.

@@ -14,11 +14,10 @@
 //!
 //! Engine MyISAM keeps the sum of a table with CHECKSUM=1 beside its rows, over the records that it stores ([`Record::Stored`]).
 
-use crate::check::PARTS_A_THREAD;
 use crate::fill::check_interrupt;
 use catalog::error;
 use catalog::{Column, ColumnDefault, StorageEngine, Table};
-use engine::{Cursor, Direction, Read, Transaction};
+use engine::{Cursor, Direction, PARTS_A_THREAD, Read, Transaction};
 use expr::store;
 use run::{long, write};
 use types::temporal::record;

@@ -1,9 +1,8 @@
 //! Bulk work of DDL: filling a new index, and what a definition asks of a table's rows.
 
 use crate::bulk::{Order, SharedRuns, Sorter, Unsorted};
-use crate::check::PARTS_A_THREAD;
 use catalog::{Table, error};
-use engine::{Cursor, Direction, Isolation, LockMode, Range, Read, Transaction, Wait};
+use engine::{Cursor, Direction, Isolation, LockMode, PARTS_A_THREAD, Range, Read, Transaction, Wait};
 use run::entries::{Entries, own_parts, unique_prefix};
 use run::write::{self, duplicate_entry};
 use run::{Env, Run, long};

@@ -157,13 +157,18 @@ pub fn searched(
     Ok(Some(keys))
 }
 
-/// Length of the index's own parts at the front of an entry.
-pub fn own_parts(table: &Table, index: usize, entry: &[u8]) -> usize {
+/// Length of the index's own parts at the front of an entry; `None`: it is damaged.
+pub fn own_length(table: &Table, index: usize, entry: &[u8]) -> Option<usize> {
     let mut at = 0;
     for part in &table.indexes[index].parts {
-        at += key::part_length(&entry[at..], &part.key).expect("an entry that was just encoded");
+        at += key::part_length(entry.get(at..)?, &part.key)?;
     }
-    at
+    Some(at)
+}
+
+/// The same of an entry that was just encoded.
+pub fn own_parts(table: &Table, index: usize, entry: &[u8]) -> usize {
+    own_length(table, index, entry).expect("an entry that was just encoded")
 }
 
 /// Length of the unique prefix of an encoded entry, unless a part is NULL.

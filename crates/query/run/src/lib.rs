@@ -19,6 +19,7 @@ mod change;
 pub mod context;
 mod counted;
 pub mod entries;
+pub mod entry_rows;
 mod execution;
 mod explain;
 mod expressions;

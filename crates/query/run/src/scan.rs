@@ -2,7 +2,7 @@
 
 mod count;
 
-use super::entries::Entries;
+use super::entries::{Entries, own_length};
 use super::held::{Held, hold, is_precise, owned, searched};
 use super::key_range::{Equal, KeyRange, append, append_successor, encode_equal, push_bounds};
 use super::long;
@@ -378,16 +378,8 @@ impl ScanOp {
 
     /// Where the clustered key begins in a secondary key.
     fn clustered_key_at(&self, key: &[u8]) -> Result<usize> {
-        let mut at = 0;
-        for part in &self.index().parts {
-            match key::part_length(&key[at..], &part.key) {
-                Some(n) => at += n,
-                None => {
-                    return Err(error::engine(engine::Error::Corrupt(format!("key of index {}", self.index().name))));
-                }
-            }
-        }
-        Ok(at)
+        let corrupt = || error::engine(engine::Error::Corrupt(format!("key of index {}", self.index().name)));
+        own_length(&self.table, self.index, key).ok_or_else(corrupt)
     }
 }
 

@@ -53,7 +53,7 @@ pub use lock::{
 pub use options::EngineOptions;
 pub use overflow::{Long, Row};
 pub use page::PageType;
-pub use parallel::Part;
+pub use parallel::{PARTS_A_THREAD, Part};
 pub use pool::doublewrite::FILE_NAME as DOUBLEWRITE_FILE;
 pub use pool::resize::{ResizeRefused, ResizeStage};
 pub use pool::settings::PoolSettings;

@@ -20,6 +20,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// A tree of fewer leaves is one part: they are read in half a millisecond.
 const LEAVES_LEAST: usize = 64;
 
+/// Parts for each thread that reads, so that none waits for long for the one that has the largest.
+pub const PARTS_A_THREAD: usize = 8;
+
 /// A part of a tree: keys from `from` on and below `to`, where these are given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Part {
@@ -92,7 +95,8 @@ impl Transaction {
             let threads: Vec<_> = readers.into_iter().map_while(|reader| start(reader).ok()).collect();
             let mut found = work(self);
             for thread in threads {
-                found.extend(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+                // A panic of this thread's own: the hook that keeps what a statement panicked with is asked in it.
+                found.extend(thread.join().expect("a reader has panicked, see the log"));
             }
             found
         });
