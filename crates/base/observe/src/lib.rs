@@ -13,9 +13,11 @@
 pub mod clock;
 mod counters;
 mod histogram;
+pub mod instrument;
 mod lane;
 mod registry;
 mod session;
+pub mod setup;
 
 pub use counters::{Counter, CounterId};
 pub use histogram::{Histogram, Timer, histogram, record};
