@@ -13,6 +13,7 @@
 //! | [`LaneRwLock`] | reader: two fences in its own lane; writer: a look at each lane | parks | gates that all pass and few close |
 //! | [`PreferReaderLock`], [`PreferWriterLock`], [`SystemRwLock`] | one or two RMWs, *by readers too* | sleeps | comparison: see [`ReaderWriter`] |
 //! | [`PinLane`] + [`Gate`] | a fence in the own lane, a load | nobody on the weak side; the strong one is told | metadata locks |
+//! | [`Records`] | stores in the own slots | nobody: the reader reads again | events that others look at |
 //! | [`Parker`] | none | its one thread | a wait with a timeout that KILL can end |
 //! | [`futex`] | none | any thread that names the word | the log's flush waiters |
 //!
@@ -42,6 +43,7 @@ mod parking;
 pub mod pins;
 mod rank;
 mod reader_writer;
+mod records;
 pub mod shim;
 mod snapshot;
 #[cfg(not(loom))]
@@ -68,6 +70,7 @@ pub use rank::Rank;
 #[cfg(not(loom))]
 pub use rank::holds_lock;
 pub use reader_writer::ReaderWriter;
+pub use records::{Record, Records, TEXT_BYTES_MAX, Writing};
 pub use snapshot::{Cached, Snapshot};
 #[cfg(not(loom))]
 pub use system_rwlock::{SystemExclusive, SystemRwLock, SystemShared};

@@ -11,7 +11,7 @@ use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::Rele
 use loom::thread;
 use sync::{
     CachePadded, Evicted, Gate as PinGate, LaneId, LaneRwLock, LaneSet, Optimistic, PageLatch, Parker, PinLane,
-    Snapshot, TryLatch, futex, pins,
+    Records, Snapshot, TryLatch, futex, pins,
 };
 
 /// A page of two words that every writer keeps equal. Readers may see a torn state; validation must tell.
@@ -652,5 +652,28 @@ fn pins_of_two_statements_in_a_row() {
         };
         pinned.define();
         session.join().unwrap();
+    });
+}
+
+#[test]
+fn a_record_is_read_whole_or_not_at_all() {
+    bounded(3, || {
+        // With no history each record is written over the one before.
+        let records: Arc<Records<2>> = Arc::new(Records::new(0));
+        let writer = {
+            let records = Arc::clone(&records);
+            thread::spawn(move || {
+                for n in 1..=2 {
+                    let writing = records.write();
+                    writing.set(0, n);
+                    writing.set(1, n);
+                }
+                records.clear();
+            })
+        };
+        if let Some(record) = records.current() {
+            assert_eq!(record.words[0], record.words[1]);
+        }
+        writer.join().unwrap();
     });
 }

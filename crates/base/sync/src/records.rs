@@ -1,0 +1,308 @@
+//! The last records of one writer, which anybody may read at any time and nobody waits for.
+//!
+//! A slot is a handful of words and a text under a sequence word: odd while its writer is at it. A reader copies, looks at the
+//! sequence word again, and throws away what was not whole (a [sequence lock][seqlock] with one writer). The writer never
+//! looks at what readers do.
+//!
+//! ```text
+//!  place    0    1    2    3     one slot is nobody's place: what is going on is written there
+//!         +----+----+----+----+  +----+
+//!  slot   | 2  | 0  | 4  | 1  |  | 3  |
+//!         +----+----+----+----+  +----+
+//!                ^ kept % places: what is over comes here, by exchange of two numbers
+//! ```
+//!
+//! [seqlock]: https://www.hpl.hp.com/techreports/2012/HPL-2012-68.pdf
+
+use crate::shim::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::OnceLock;
+
+/// Words of text that a slot takes at a time.
+const CHUNK_WORDS: usize = 16;
+const CHUNKS: usize = 16;
+/// Bytes of text that a record may have.
+pub const TEXT_BYTES_MAX: usize = CHUNKS * CHUNK_WORDS * 8;
+/// How often a reader tries to read a record that changes, before it does without.
+const TRIES: usize = if cfg!(loom) { 2 } else { 100 };
+/// Instead of a length: the slot holds no record.
+const VOID: usize = usize::MAX;
+
+type Chunk = Box<[AtomicU64; CHUNK_WORDS]>;
+
+struct Slot<const WORDS: usize> {
+    /// Odd: the words are being written. W: the writer. R: readers.
+    sequence: AtomicU64,
+    words: [AtomicU64; WORDS],
+    /// Bytes of text.
+    len: AtomicUsize,
+    /// Made when a text first needs them, and kept.
+    text: [OnceLock<Chunk>; CHUNKS],
+}
+
+impl<const WORDS: usize> Slot<WORDS> {
+    fn new() -> Slot<WORDS> {
+        Slot {
+            sequence: AtomicU64::new(0),
+            words: std::array::from_fn(|_| AtomicU64::new(0)),
+            len: AtomicUsize::new(0),
+            text: [const { OnceLock::new() }; CHUNKS],
+        }
+    }
+
+    fn chunk(&self, at: usize) -> &[AtomicU64; CHUNK_WORDS] {
+        self.text[at].get_or_init(|| Box::new(std::array::from_fn(|_| AtomicU64::new(0))))
+    }
+
+    /// `None`: nothing was ever written to it, or each time it was looked at it changed.
+    fn read(&self) -> Option<Record<WORDS>> {
+        for _ in 0..TRIES {
+            // Acquire: pairs with Release in `Writing::drop`; the words are those of this sequence or later ones.
+            let before = self.sequence.load(Ordering::Acquire);
+            if before == 0 {
+                return None;
+            }
+            if before % 2 == 1 {
+                crate::shim::spin_loop();
+                continue;
+            }
+            // Relaxed: what is torn is thrown away below.
+            let words = std::array::from_fn(|at| self.words[at].load(Ordering::Relaxed));
+            // Relaxed: as above.
+            let written = self.len.load(Ordering::Relaxed);
+            let len = if written == VOID { 0 } else { written };
+            let mut text = Vec::with_capacity(len.next_multiple_of(8));
+            for at in 0..len.div_ceil(8) {
+                let chunk = self.text[at / CHUNK_WORDS].get();
+                // Relaxed: as above.
+                let word = chunk.map_or(0, |chunk| chunk[at % CHUNK_WORDS].load(Ordering::Relaxed));
+                text.extend_from_slice(&word.to_le_bytes());
+            }
+            text.truncate(len);
+            // Acquire: pairs with the Release fence in `Writing::begin`; had a word of a later record been read, its sequence
+            // would be seen.
+            fence(Ordering::Acquire);
+            // Relaxed: behind the fence.
+            if self.sequence.load(Ordering::Relaxed) == before {
+                return (written != VOID).then_some(Record { words, text });
+            }
+        }
+        None
+    }
+}
+
+/// A record as it was, whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record<const WORDS: usize> {
+    pub words: [u64; WORDS],
+    pub text: Vec<u8>,
+}
+
+/// The records of one writer.
+pub struct Records<const WORDS: usize> {
+    slots: Box<[Slot<WORDS>]>,
+    /// Which slot stands at a place. W: the writer. R: readers.
+    places: Box<[AtomicUsize]>,
+    /// The slot of what is going on. W: the writer. R: readers.
+    current: AtomicUsize,
+    /// Records that were ever kept. W: the writer. R: readers.
+    kept: AtomicU64,
+}
+
+impl<const WORDS: usize> Records<WORDS> {
+    /// `history`: how many are kept, beside the one that is going on.
+    pub fn new(history: usize) -> Records<WORDS> {
+        Records {
+            slots: (0..=history).map(|_| Slot::new()).collect(),
+            places: (0..history).map(AtomicUsize::new).collect(),
+            current: AtomicUsize::new(history),
+            kept: AtomicU64::new(0),
+        }
+    }
+
+    /// Opens the record of what is going on; its words are those that it had. For the one writer.
+    #[inline]
+    pub fn write(&self) -> Writing<'_, WORDS> {
+        // Relaxed: written by this thread.
+        let slot = &self.slots[self.current.load(Ordering::Relaxed)];
+        let writing = Writing::begin(slot);
+        // Relaxed: single writer.
+        if slot.len.load(Ordering::Relaxed) == VOID {
+            writing.clear_text();
+        }
+        writing
+    }
+
+    /// What was going on is over: it is kept, and the slot of the oldest one is the current one. For the one writer.
+    #[inline]
+    pub fn keep(&self) {
+        if self.places.is_empty() {
+            return;
+        }
+        // Relaxed: single writer.
+        let (kept, current) = (self.kept.load(Ordering::Relaxed), self.current.load(Ordering::Relaxed));
+        let place = &self.places[kept as usize % self.places.len()];
+        let oldest = place.load(Ordering::Relaxed); // Relaxed: single writer
+        // Relaxed: a slot's words say themselves what they are of; see `history`.
+        place.store(current, Ordering::Relaxed);
+        self.current.store(oldest, Ordering::Relaxed); // Relaxed: as above
+        self.kept.store(kept + 1, Ordering::Relaxed); // Relaxed: as above
+    }
+
+    /// Nothing is kept any more. For the one writer.
+    pub fn clear(&self) {
+        // Relaxed: single writer.
+        self.kept.store(0, Ordering::Relaxed);
+        for slot in &self.slots {
+            let writing = Writing::begin(slot);
+            // Relaxed: as in `Writing::set`.
+            slot.len.store(VOID, Ordering::Relaxed);
+            drop(writing);
+        }
+    }
+
+    /// The record of what is going on, or of what was written last and not kept.
+    pub fn current(&self) -> Option<Record<WORDS>> {
+        // Relaxed: a slot's words say themselves what they are of.
+        self.slots[self.current.load(Ordering::Relaxed)].read()
+    }
+
+    /// Those that are kept, in no order; one that is written over meanwhile may be missing, or be what is going on. So records
+    /// say in their words what they are.
+    pub fn history(&self) -> Vec<Record<WORDS>> {
+        // Relaxed: see `keep`.
+        let kept = self.kept.load(Ordering::Relaxed).min(self.places.len() as u64) as usize;
+        // Relaxed: as above.
+        self.places[..kept].iter().filter_map(|at| self.slots[at.load(Ordering::Relaxed)].read()).collect()
+    }
+}
+
+/// A record that is being written; whole again when this is dropped.
+pub struct Writing<'r, const WORDS: usize> {
+    slot: &'r Slot<WORDS>,
+    sequence: u64,
+}
+
+impl<const WORDS: usize> Writing<'_, WORDS> {
+    #[inline]
+    fn begin(slot: &Slot<WORDS>) -> Writing<'_, WORDS> {
+        // Relaxed: single writer.
+        let sequence = slot.sequence.load(Ordering::Relaxed);
+        slot.sequence.store(sequence + 1, Ordering::Relaxed); // Relaxed: in front of the fence
+        // Release: pairs with the Acquire fence in `Slot::read`.
+        fence(Ordering::Release);
+        Writing { slot, sequence }
+    }
+
+    #[inline]
+    pub fn set(&self, at: usize, value: u64) {
+        // Relaxed: between the two stores of the sequence word.
+        self.slot.words[at].store(value, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub fn get(&self, at: usize) -> u64 {
+        // Relaxed: single writer.
+        self.slot.words[at].load(Ordering::Relaxed)
+    }
+
+    /// From here on the text is what follows.
+    #[inline]
+    pub fn clear_text(&self) {
+        // Relaxed: as in `set`.
+        self.slot.len.store(0, Ordering::Relaxed);
+    }
+
+    /// Appends to the text; answers how many bytes had room. What follows an odd number of bytes begins at the next word.
+    #[inline]
+    pub fn push(&self, bytes: &[u8]) -> usize {
+        // Relaxed: single writer.
+        let at = self.slot.len.load(Ordering::Relaxed).next_multiple_of(8);
+        let bytes = &bytes[..bytes.len().min(TEXT_BYTES_MAX - at)];
+        for (word, part) in (at / 8..).zip(bytes.chunks(8)) {
+            let mut buffer = [0; 8];
+            buffer[..part.len()].copy_from_slice(part);
+            let to = &self.slot.chunk(word / CHUNK_WORDS)[word % CHUNK_WORDS];
+            to.store(u64::from_le_bytes(buffer), Ordering::Relaxed); // Relaxed: as in `set`
+        }
+        self.slot.len.store(at + bytes.len(), Ordering::Relaxed); // Relaxed: as in `set`
+        bytes.len()
+    }
+}
+
+impl<const WORDS: usize> Drop for Writing<'_, WORDS> {
+    #[inline]
+    fn drop(&mut self) {
+        // Release: pairs with Acquire in `Slot::read`.
+        self.slot.sequence.store(self.sequence + 2, Ordering::Release);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn the_last_ones_are_kept() {
+        let records: Records<2> = Records::new(3);
+        assert!(records.current().is_none() && records.history().is_empty());
+        for n in 1..=5u64 {
+            let writing = records.write();
+            writing.set(0, n);
+            writing.clear_text();
+            assert_eq!(writing.push(b"number"), 6);
+            assert_eq!(writing.push(n.to_string().as_bytes()), 1);
+            drop(writing);
+            assert_eq!(records.current().map(|r| r.words[0]), Some(n));
+            records.keep();
+        }
+        let mut kept = records.history();
+        kept.sort_by_key(|r| r.words[0]);
+        assert_eq!(kept.iter().map(|r| r.words[0]).collect::<Vec<_>>(), [3, 4, 5]);
+        assert_eq!(kept[2].text, b"number\0\x005");
+        records.clear();
+        assert!(records.current().is_none() && records.history().is_empty());
+    }
+
+    #[test]
+    fn a_long_text_is_cut() {
+        let records: Records<1> = Records::new(1);
+        let writing = records.write();
+        assert_eq!(writing.push(&[7; TEXT_BYTES_MAX - 9]), TEXT_BYTES_MAX - 9);
+        assert_eq!(writing.push(&[8; 100]), 8);
+        assert_eq!(writing.push(&[9; 100]), 0);
+        drop(writing);
+        assert_eq!(records.current().map(|r| r.text.len()), Some(TEXT_BYTES_MAX));
+    }
+
+    #[test]
+    fn readers_see_whole_records() {
+        let records: Arc<Records<4>> = Arc::new(Records::new(2));
+        let rounds = if cfg!(miri) { 100 } else { 50_000 };
+        let readers: Vec<_> = (0..2)
+            .map(|_| {
+                let records = Arc::clone(&records);
+                std::thread::spawn(move || {
+                    let mut last = 0;
+                    while last < rounds {
+                        for record in records.history().into_iter().chain(records.current()) {
+                            let n = record.words[0];
+                            assert!(record.words.iter().all(|w| *w == n), "{record:?}");
+                            assert_eq!(record.text, n.to_string().as_bytes());
+                            last = last.max(n);
+                        }
+                    }
+                })
+            })
+            .collect();
+        for n in 1..=rounds {
+            let writing = records.write();
+            (0..4).for_each(|at| writing.set(at, n));
+            writing.clear_text();
+            writing.push(n.to_string().as_bytes());
+            drop(writing);
+            records.keep();
+        }
+        readers.into_iter().for_each(|reader| reader.join().expect("it saw whole records"));
+    }
+}
