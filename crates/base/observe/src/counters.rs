@@ -9,6 +9,12 @@ impl CounterId {
     pub(crate) fn index(self) -> usize {
         usize::from(self.0)
     }
+
+    /// Known when it is compiled, where the counter is.
+    #[inline]
+    pub(crate) fn is_rare(self) -> bool {
+        Counter::RARE.contains(&self.0)
+    }
 }
 
 impl From<Counter> for CounterId {
@@ -68,8 +74,17 @@ counters! {
     ThreadsCreated = "Threads_created",
     /// FLUSH TABLES, and what is done like it.
     FlushCommands = "Flush_commands",
-    CreatedTmpTables = "Created_tmp_tables",
     CreatedTmpDiskTables = "Created_tmp_disk_tables",
+    CreatedTmpTables = "Created_tmp_tables",
+    SelectFullJoin = "Select_full_join",
+    SelectFullRangeJoin = "Select_full_range_join",
+    SelectRange = "Select_range",
+    SelectScan = "Select_scan",
+    SortMergePasses = "Sort_merge_passes",
+    SortRows = "Sort_rows",
+    SortScan = "Sort_scan",
+    /// Milliseconds spent waiting for row locks.
+    InnodbRowLockTime = "Innodb_row_lock_time",
     CreatedTmpFiles = "Created_tmp_files",
     /// Statements with a deadline.
     MaxExecutionTimeSet = "Max_execution_time_set",
@@ -97,13 +112,6 @@ counters! {
     HandlerSavepointRollback = "Handler_savepoint_rollback",
     HandlerUpdate = "Handler_update",
     HandlerWrite = "Handler_write",
-    SelectFullJoin = "Select_full_join",
-    SelectFullRangeJoin = "Select_full_range_join",
-    SelectRange = "Select_range",
-    SelectScan = "Select_scan",
-    SortMergePasses = "Sort_merge_passes",
-    SortRows = "Sort_rows",
-    SortScan = "Sort_scan",
     InnodbRowsDeleted = "Innodb_rows_deleted",
     InnodbRowsInserted = "Innodb_rows_inserted",
     InnodbRowsRead = "Innodb_rows_read",
@@ -143,11 +151,15 @@ counters! {
     InnodbPagesCreated = "Innodb_pages_created",
     InnodbPagesRead = "Innodb_pages_read",
     InnodbPagesWritten = "Innodb_pages_written",
-    /// Milliseconds spent waiting for row locks.
-    InnodbRowLockTime = "Innodb_row_lock_time",
     InnodbRowLockWaits = "Innodb_row_lock_waits",
     BinlogCacheUse = "Binlog_cache_use",
     BinlogCacheDiskUse = "Binlog_cache_disk_use",
     BinlogStmtCacheUse = "Binlog_stmt_cache_use",
     BinlogStmtCacheDiskUse = "Binlog_stmt_cache_disk_use",
+}
+
+impl Counter {
+    /// Whatever adds to one of these tells [`RARE`](crate::RARE): they are figures of statements that few statements have.
+    pub(crate) const RARE: std::ops::RangeInclusive<u16> =
+        Counter::CreatedTmpDiskTables as u16..=Counter::InnodbRowLockTime as u16;
 }

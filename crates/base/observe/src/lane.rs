@@ -11,6 +11,9 @@ use sync::{LaneId, Lanes};
 pub(crate) const COUNTERS_MAX: usize = 512;
 const _: () = assert!(Counter::ALL.len() < COUNTERS_MAX);
 
+/// Rises with each of the counters that few statements touch: one look says whether any of them did.
+pub const RARE: CounterId = CounterId(COUNTERS_MAX as u16 - 1);
+
 /// What one thread or session counts in. W: the thread, or the one that serves the session, alone. R: whoever sums.
 pub(crate) struct Block {
     pub(crate) counters: [AtomicU64; COUNTERS_MAX],
@@ -112,7 +115,11 @@ impl Lane {
     /// Adds `n` to the counter.
     #[inline]
     pub fn add(self, counter: impl Into<CounterId>, n: u64) {
-        bump(&self.0.counters[counter.into().index()], n);
+        let counter = counter.into();
+        bump(&self.0.counters[counter.index()], n);
+        if counter.is_rare() {
+            bump(&self.0.counters[RARE.index()], 1);
+        }
     }
 
     /// Adds 1 to the counter.
@@ -125,7 +132,7 @@ impl Lane {
 /// Adds `n` to the counter, in this thread's lane.
 #[inline]
 pub fn add(counter: impl Into<CounterId>, n: u64) {
-    bump(&block().counters[counter.into().index()], n);
+    lane().add(counter, n);
 }
 
 /// Adds 1 to the counter, in this thread's lane.

@@ -18,9 +18,11 @@ mod lane;
 mod registry;
 mod session;
 pub mod setup;
+mod statements;
 
 pub use counters::{Counter, CounterId};
 pub use histogram::{Histogram, Timer, histogram, record};
-pub use lane::{BLOCKS_MAX, Lane, add, increment, lane, sum};
+pub use lane::{BLOCKS_MAX, Lane, RARE, add, increment, lane, sum};
 pub use registry::{Family, register, register_family, register_gauge, status, status_value};
 pub use session::SessionCounters;
+pub use statements::{FIGURES, Figure, Figures, StatementCells, StatementSums, StatementTotals};

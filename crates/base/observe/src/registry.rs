@@ -19,6 +19,12 @@ impl Family {
         assert!(index < usize::from(self.len), "family of {} has no member {index}", self.len);
         CounterId(self.first + index as u16)
     }
+
+    /// The place of a counter of the family.
+    #[inline]
+    pub fn place(self, counter: CounterId) -> Option<usize> {
+        counter.0.checked_sub(self.first).filter(|at| *at < self.len).map(usize::from)
+    }
 }
 
 type Gauge = Arc<dyn Fn() -> u64 + Send + Sync>;
@@ -58,7 +64,7 @@ pub fn register_family(prefix: &str, names: &[&str]) -> Family {
         }
     }
     let first = Counter::ALL.len() + registry.names.len();
-    assert!(first + names.len() <= COUNTERS_MAX, "no room for {} more counters", names.len());
+    assert!(first + names.len() < COUNTERS_MAX, "no room for {} more counters", names.len());
     registry.names.extend(names.iter().map(full));
     Family { first: first as u16, len }
 }

@@ -1,0 +1,239 @@
+//! Sums of statements by what they are, of one session each.
+
+use crate::instrument::{InstrumentId, STATEMENTS};
+use crate::lane::bump;
+use crate::setup::Consumers;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// What is known of a statement beside its time, in the order of the columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Figure {
+    /// Nanoseconds.
+    LockTime,
+    Errors,
+    Warnings,
+    RowsAffected,
+    RowsSent,
+    RowsExamined,
+    CreatedTmpDiskTables,
+    CreatedTmpTables,
+    SelectFullJoin,
+    SelectFullRangeJoin,
+    SelectRange,
+    SelectRangeCheck,
+    SelectScan,
+    SortMergePasses,
+    SortRange,
+    SortRows,
+    SortScan,
+    NoIndexUsed,
+    NoGoodIndexUsed,
+    /// Nanoseconds.
+    CpuTime,
+    /// Bytes, at most at any time.
+    MaxControlledMemory,
+    /// Bytes, at most at any time.
+    MaxTotalMemory,
+}
+
+pub const FIGURES: usize = Figure::MaxTotalMemory as usize + 1;
+/// From here on figures are maxima.
+const FIRST_MAXIMUM: usize = Figure::MaxControlledMemory as usize;
+
+/// The figures of one statement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Figures(pub [u64; FIGURES]);
+
+impl Figures {
+    #[inline]
+    pub fn set(&mut self, figure: Figure, n: u64) {
+        self.0[figure as usize] = n;
+    }
+
+    pub fn get(&self, figure: Figure) -> u64 {
+        self.0[figure as usize]
+    }
+}
+
+/// How many there were and how long they took, in nanoseconds, and their figures: added up, the last two are maxima.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StatementTotals {
+    pub count: u64,
+    pub sum_ns: u64,
+    /// 0 if there were none.
+    pub min_ns: u64,
+    pub max_ns: u64,
+    pub figures: Figures,
+}
+
+impl StatementTotals {
+    /// Both together.
+    pub fn merge(&mut self, other: &StatementTotals) {
+        if other.count == 0 {
+            return;
+        }
+        self.min_ns = if self.count == 0 { other.min_ns } else { self.min_ns.min(other.min_ns) };
+        self.max_ns = self.max_ns.max(other.max_ns);
+        self.count += other.count;
+        self.sum_ns = self.sum_ns.wrapping_add(other.sum_ns);
+        for (at, (sum, n)) in self.figures.0.iter_mut().zip(other.figures.0).enumerate() {
+            *sum = if at < FIRST_MAXIMUM { sum.wrapping_add(n) } else { (*sum).max(n) };
+        }
+    }
+}
+
+/// The same in words that their one writer adds to and anybody reads.
+pub struct StatementCells {
+    count: AtomicU64,
+    sum_ns: AtomicU64,
+    min_ns: AtomicU64,
+    max_ns: AtomicU64,
+    figures: [AtomicU64; FIGURES],
+}
+
+impl Default for StatementCells {
+    fn default() -> StatementCells {
+        StatementCells {
+            count: AtomicU64::new(0),
+            sum_ns: AtomicU64::new(0),
+            min_ns: AtomicU64::new(u64::MAX),
+            max_ns: AtomicU64::new(0),
+            figures: [const { AtomicU64::new(0) }; FIGURES],
+        }
+    }
+}
+
+impl StatementCells {
+    /// Adds a statement that took so long. For the one writer.
+    #[inline]
+    pub fn add(&self, took_ns: u64, figures: &Figures) {
+        bump(&self.count, 1);
+        bump(&self.sum_ns, took_ns);
+        // Relaxed: single writer, as in `bump`.
+        if took_ns < self.min_ns.load(Ordering::Relaxed) {
+            self.min_ns.store(took_ns, Ordering::Relaxed);
+        }
+        // Relaxed: as above.
+        if took_ns > self.max_ns.load(Ordering::Relaxed) {
+            self.max_ns.store(took_ns, Ordering::Relaxed);
+        }
+        for (at, (cell, &n)) in self.figures.iter().zip(&figures.0).enumerate() {
+            if n == 0 {
+                continue;
+            }
+            if at < FIRST_MAXIMUM {
+                bump(cell, n);
+            } else if n > cell.load(Ordering::Relaxed) {
+                // Relaxed: as above.
+                cell.store(n, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// What they hold now; the words may be of slightly different moments.
+    pub fn totals(&self) -> StatementTotals {
+        // Relaxed: see `bump`.
+        let load = |cell: &AtomicU64| cell.load(Ordering::Relaxed);
+        let count = load(&self.count);
+        let min_ns = load(&self.min_ns);
+        StatementTotals {
+            count,
+            sum_ns: load(&self.sum_ns),
+            min_ns: if count == 0 || min_ns == u64::MAX { 0 } else { min_ns },
+            max_ns: load(&self.max_ns),
+            figures: Figures(std::array::from_fn(|at| load(&self.figures[at]))),
+        }
+    }
+
+    /// All is 0 again. For the one writer.
+    pub fn clear(&self) {
+        for cell in [&self.count, &self.sum_ns, &self.max_ns].into_iter().chain(&self.figures) {
+            // Relaxed: single writer.
+            cell.store(0, Ordering::Relaxed);
+        }
+        // Relaxed: single writer.
+        self.min_ns.store(u64::MAX, Ordering::Relaxed);
+    }
+}
+
+/// Sums of one session by statement class. Cells of a class are there once it had one.
+pub struct StatementSums {
+    /// Of what epoch the sums are, see [`setup`](crate::setup). W: the writer. R: readers.
+    epoch: AtomicU32,
+    classes: [OnceLock<Box<StatementCells>>; STATEMENTS],
+}
+
+impl Default for StatementSums {
+    fn default() -> StatementSums {
+        StatementSums { epoch: AtomicU32::new(0), classes: [const { OnceLock::new() }; STATEMENTS] }
+    }
+}
+
+impl StatementSums {
+    /// Adds a statement of this class. For the one writer.
+    #[inline]
+    pub fn add(&self, consumers: Consumers, class: InstrumentId, took_ns: u64, figures: &Figures) {
+        // Relaxed: single writer.
+        if self.epoch.load(Ordering::Relaxed) != consumers.epoch() {
+            self.clear(consumers);
+        }
+        self.classes[class.index()].get_or_init(Box::default).add(took_ns, figures);
+    }
+
+    /// All sums are 0, and of this epoch. For the one writer.
+    #[cold]
+    pub fn clear(&self, consumers: Consumers) {
+        self.classes.iter().filter_map(OnceLock::get).for_each(|cells| cells.clear());
+        // Release: pairs with Acquire in `totals`: who sees the epoch sees that the sums began anew.
+        self.epoch.store(consumers.epoch(), Ordering::Release);
+    }
+
+    /// The classes that it had, with their sums.
+    pub fn totals(&self, consumers: Consumers) -> impl Iterator<Item = (InstrumentId, StatementTotals)> + '_ {
+        // Acquire: pairs with Release in `clear`.
+        let is_current = self.epoch.load(Ordering::Acquire) == consumers.epoch();
+        let classes = self.classes.iter().enumerate().filter(move |_| is_current);
+        classes.filter_map(|(at, cells)| {
+            let totals = cells.get()?.totals();
+            (totals.count > 0).then(|| (InstrumentId::from_index(at), totals))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instrument::id;
+    use crate::setup;
+
+    #[test]
+    fn sums_are_kept_by_class_and_begin_anew_with_an_epoch() {
+        const SELECT: InstrumentId = id("statement/sql/select");
+        const UPDATE: InstrumentId = id("statement/sql/update");
+        let sums = StatementSums::default();
+        let mut figures = Figures::default();
+        figures.set(Figure::RowsSent, 2);
+        figures.set(Figure::MaxTotalMemory, 50);
+        let now = setup::consumers();
+        sums.add(now, SELECT, 10, &figures);
+        figures.set(Figure::MaxTotalMemory, 40);
+        sums.add(now, SELECT, 4, &figures);
+        sums.add(now, UPDATE, 7, &Figures::default());
+        let mut totals: Vec<_> = sums.totals(now).collect();
+        totals.sort_by_key(|(class, _)| class.index());
+        let [(class, select), (_, mut both)] = totals[..] else { panic!("two classes: {totals:?}") };
+        assert_eq!((class, select.count, select.sum_ns, select.min_ns, select.max_ns), (SELECT, 2, 14, 4, 10));
+        assert_eq!(select.figures.get(Figure::RowsSent), 4);
+        assert_eq!(select.figures.get(Figure::MaxTotalMemory), 50);
+        both.merge(&select);
+        assert_eq!((both.count, both.sum_ns, both.min_ns, both.max_ns), (3, 21, 4, 10));
+
+        setup::start_over();
+        let later = setup::consumers();
+        assert_eq!(sums.totals(later).count(), 0, "they are of the epoch before");
+        sums.add(later, UPDATE, 1, &Figures::default());
+        assert_eq!(sums.totals(later).map(|(class, t)| (class, t.count)).collect::<Vec<_>>(), [(UPDATE, 1)]);
+    }
+}
