@@ -5,6 +5,7 @@
 ///
 /// | rank | protects | may be held while waiting for |
 /// | --- | --- | --- |
+/// | `EndedSessions` | sums of sessions that have ended, against those that end | what sessions show |
 /// | `Session` | one session against KILL, SHOW PROCESSLIST and the parking of idle connections | anything below it |
 /// | `MetadataLocks` | the queues of metadata locks | leaf locks |
 /// | `CatalogDdl` | the one data definition statement in progress | catalog, accounts, pages, log |
@@ -33,6 +34,8 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Rank {
+    /// Sums of sessions that have ended.
+    EndedSessions,
     /// One session against KILL, SHOW PROCESSLIST and parking.
     Session,
     /// The queues of metadata locks.

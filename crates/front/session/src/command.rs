@@ -21,6 +21,7 @@ use crate::variables::{LOCK_WAIT, VarId, id};
 use crate::{Server, memory};
 use engine::Transaction;
 use expr::Env;
+use observe::instrument::{self, InstrumentId};
 use observe::{Counter, SessionCounters};
 use protocol::command::{malformed_packet, unknown_command};
 use protocol::handshake;
@@ -39,6 +40,9 @@ const NET_WRITE_TIMEOUT: VarId = id("net_write_timeout");
 const DIGEST_BYTES_MAX: usize = 1024;
 const DATABASE_CHARSET: VarId = id("character_set_database");
 const DATABASE_COLLATION: VarId = id("collation_database");
+
+const QUIT: InstrumentId = instrument::id("statement/com/Quit");
+const CHANGE_USER: InstrumentId = instrument::id("statement/com/Change user");
 
 /// The `Com_*` counter of a command that brings no statement.
 fn kind_of_command(command: &Command<'_>) -> Option<&'static str> {
@@ -133,6 +137,7 @@ impl Session {
             answer_at: AnswerStart::default(),
             format: protocol::RowFormat::Text,
             log: crate::logs::Progress::default(),
+            recorder: crate::performance::Recorder::default(),
             hinted: Vec::new(),
         })
     }
@@ -255,7 +260,8 @@ impl Session {
             }
             Command::Quit => {
                 self.log_administration("Quit", b"");
-                self.end_logged(0, out);
+                self.note_event(QUIT, None);
+                self.end_logged(None, out);
                 return Next::Close;
             }
             Command::ChangeUser(request) => {
@@ -272,6 +278,7 @@ impl Session {
                 observe::increment(self.com("admin_commands"));
                 self.entry.doing(Doing::ChangeUser, self.state.clock_us);
                 self.log_administration("Change user", b"");
+                self.note_event(CHANGE_USER, None);
                 let next = self.change_user(conn, request);
                 self.entry.sleep();
                 return next;
@@ -286,7 +293,7 @@ impl Session {
             Ok(Done::Dump) => self.dump_binlog(conn),
             other => other,
         };
-        self.end_logged(result.as_ref().err().map_or(0, |e| e.code), conn.output());
+        self.end_logged(result.as_ref().err(), conn.output());
         let next = match result {
             Ok(Done::Close | Done::Upload | Done::Dump) => Next::Close,
             Ok(Done::Answered) => Next::Continue,
@@ -490,6 +497,9 @@ impl Session {
         let (name, argument) = name_of_command(command);
         if !name.is_empty() {
             self.log_administration(name, argument);
+            if let Some(class) = instrument::find_joined("statement/com/", name) {
+                self.note_event(class, None);
+            }
         }
         Ok(())
     }

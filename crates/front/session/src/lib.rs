@@ -63,6 +63,7 @@ pub mod memory;
 mod needs;
 mod ok_statements;
 pub mod panics;
+mod performance;
 mod persist;
 pub mod persisted;
 mod prepared;

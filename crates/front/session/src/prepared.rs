@@ -2,6 +2,7 @@
 
 use crate::charset;
 use crate::com::com_index;
+use crate::performance::{EXECUTE, PREPARE};
 use crate::process::Doing;
 use crate::run::lexer_mode;
 use crate::session::bound::Bound;
@@ -133,7 +134,13 @@ impl Session {
     pub(crate) fn prepare_statement(&mut self, text: &[u8], out: &mut Output) -> Result<Done> {
         self.state.clear_conditions();
         observe::increment(Counter::Queries);
+        self.note_event(PREPARE, None);
         let (id, params) = self.new_stmt(text).map_err(|e| self.failed(e))?;
+        let parsed = match &self.statements.get(id).expect("it was added").body {
+            Body::Planned(planned) => Arc::clone(&planned.parsed),
+            Body::Other(parsed) => Arc::clone(parsed),
+        };
+        self.note_text(&parsed);
         let (status, warnings) = (self.status(false), self.state.wire_warnings());
         let stmt = self.statements.get(id).expect("it was added");
         let told = |parameter: &Parameter| Column::expression("?", parameter.data_type);
@@ -210,9 +217,15 @@ impl Session {
         charset::parameters(&self.state, types, values);
         match what {
             Body::Planned(planned) => {
-                self.log_execute(&planned.parsed, values, planned.prepared.uses_no_index());
+                let uses_no_index = planned.prepared.uses_no_index();
+                self.note_event(EXECUTE, Some(planned.parsed.source()));
+                self.recorder.uses_no_index = uses_no_index;
+                self.log_execute(&planned.parsed, values, uses_no_index);
             }
-            Body::Other(parsed) => self.log_execute(parsed, values, false),
+            Body::Other(parsed) => {
+                self.note_statement(EXECUTE, parsed);
+                self.log_execute(parsed, values, false);
+            }
         }
         if let Body::Planned(planned) = what {
             self.bind(planned, values, &|i| types.get(i).is_some_and(|t| t.is_bytes()))?;
@@ -368,9 +381,14 @@ impl Session {
         self.state.runs_execute = true;
         match &stmt.body {
             Body::Planned(planned) => {
+                self.note_text(&planned.parsed);
+                self.recorder.uses_no_index = planned.prepared.uses_no_index();
                 self.log_execute(&planned.parsed, values, planned.prepared.uses_no_index());
             }
-            Body::Other(parsed) => self.log_execute(parsed, values, false),
+            Body::Other(parsed) => {
+                self.note_text(parsed);
+                self.log_execute(parsed, values, false);
+            }
         }
         let result = match &mut stmt.body {
             Body::Planned(planned) if planned.prepared.param_count() == values.len() => {

@@ -86,6 +86,8 @@ pub(crate) struct Lane {
     pub(crate) statement: AtomicU32,
     /// When the statement has to end, 0: never. W: the session. R: the deadline thread.
     pub(crate) deadline_ns: AtomicU64,
+    /// What it tells Performance Schema.
+    pub(crate) performance: crate::performance::Lane,
     /// Taken by the session when a text changes, by others for the list and KILL.
     pub(crate) details: Mutex<Details>,
 }
@@ -120,6 +122,7 @@ impl Processes {
             since_us: AtomicU64::new(0),
             statement: AtomicU32::new(0),
             deadline_ns: AtomicU64::new(0),
+            performance: crate::performance::Lane::default(),
             details: Mutex::new(Rank::Session, Details::default()),
         }))
     }

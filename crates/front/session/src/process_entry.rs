@@ -31,6 +31,7 @@ impl Entry {
             kill: Some((interrupt, hang_up)),
             ..Details::default()
         };
+        entry.lane().performance.open();
         entry.doing(Doing::Connect, crate::clock::clock_us());
         // Release: pairs with Acquire in `Processes::list`; who sees the id sees the details.
         entry.lane().id.store(id, Ordering::Release);
@@ -179,6 +180,11 @@ impl Entry {
 impl Drop for Entry {
     fn drop(&mut self) {
         let lane = self.lane();
+        let (user, host) = {
+            let details = lane.details.lock();
+            (details.user.clone(), details.host.clone())
+        };
+        lane.performance.close(&self.server, &user, &host);
         // Relaxed: the lane is released after it, with Release.
         lane.id.store(0, Ordering::Relaxed);
         *lane.details.lock() = Details::default();

@@ -93,6 +93,7 @@ impl Session {
                     if e.code() == ER_EMPTY_QUERY {
                         observe::increment(self.com("empty_query"));
                     }
+                    self.note_unread(rest);
                     return Err(self.unread(parse_error(e)));
                 }
                 Ok(parsed) => parsed,
@@ -102,6 +103,7 @@ impl Session {
                 let error = sql::parse(rest, lexer_mode(self.state.sql_mode))
                     .err()
                     .map_or_else(types::error::syntax_error, parse_error);
+                self.note_unread(rest);
                 return Err(self.unread(error));
             }
             self.refuse_dictionary(&parsed).map_err(|e| self.unread(e))?;
@@ -116,7 +118,7 @@ impl Session {
             if tail.is_empty() || done == Done::Close {
                 return Ok(done);
             }
-            self.end_logged(0, out);
+            self.end_logged(None, out);
             rest = tail;
             self.state.begin_statement();
             self.begin_logged(out);
@@ -181,7 +183,10 @@ impl Session {
                 self.state.clear_conditions();
                 cached.used = *clock;
                 let planned = &mut cached.planned;
-                self.log_query(text, &planned.parsed, planned.prepared.uses_no_index());
+                let uses_no_index = planned.prepared.uses_no_index();
+                self.note_event(self.class_of(planned.com), Some(text));
+                self.recorder.uses_no_index = uses_no_index;
+                self.log_query(text, &planned.parsed, uses_no_index);
                 planned
             }
             None => {
@@ -193,6 +198,7 @@ impl Session {
                 self.refuse_dictionary(&parsed).map_err(|e| self.unread(e))?;
                 self.state.clear_conditions();
                 self.refresh_access()?;
+                self.note_event(self.class_of(self.com(kind_of(&parsed))), Some(text));
                 self.log_query(text, &parsed, false);
                 let types: Vec<DataType> = normalized.literals.iter().map(|l| self.literal_type(l.kind)).collect();
                 let planned = self.plan_to_run(parsed, &types).map_err(|e| self.failed(e))?;
@@ -800,6 +806,8 @@ impl Session {
 
     /// One parsed statement, whoever runs it.
     pub(crate) fn statement(&mut self, parsed: Parsed, out: &mut Output) -> Result<Done> {
+        let class = self.class_of(self.com(kind_of(&parsed)));
+        self.note_statement(class, &parsed);
         self.log_query(parsed.source(), &parsed, false);
         if is_planned(&parsed.statement) {
             self.state.clear_conditions();

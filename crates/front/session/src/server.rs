@@ -110,6 +110,8 @@ pub struct Server {
     /// W: SET GLOBAL. R: sessions at connect, `@@global.x`.
     pub globals: Snapshot<Globals>,
     pub(crate) processes: Processes,
+    /// W: sessions that end. R: whoever reads sums of sessions.
+    pub(crate) ended: crate::performance::Ended,
     pub(crate) rsa: RsaKeys,
     pub(crate) datadir: std::path::PathBuf,
     /// W: ALTER INSTANCE RELOAD TLS. R: connections that log in, SHOW STATUS.

@@ -124,6 +124,14 @@ impl inspect::Source for Server {
         rows_of(log, &self.logs.table(log)?)
     }
 
+    fn statement_events(&self, history: bool) -> Vec<inspect::StatementEvent> {
+        crate::performance::statement_events(self, history)
+    }
+
+    fn statement_totals(&self) -> Vec<inspect::StatementGroup> {
+        crate::performance::statement_totals(self)
+    }
+
     fn processes(&self) -> Vec<Process> {
         let mut list = self.processes.list();
         list.extend(self.events.process(crate::clock::clock_us()));
@@ -277,6 +285,7 @@ impl Server {
             accounts: Accounts::new(directory).with_native_password(settings.native_password),
             globals: Snapshot::new(globals),
             processes: Processes::new(),
+            ended: crate::performance::Ended::new(),
             rsa: RsaKeys::new(&settings.datadir),
             datadir: settings.datadir,
             tls: Snapshot::new(settings.tls),

@@ -22,6 +22,7 @@ pub mod plugins;
 pub mod routines;
 mod rows;
 pub mod show;
+mod statements;
 mod threads;
 pub mod triggers;
 mod view_check;
@@ -33,6 +34,7 @@ pub use grants::Rights;
 pub use hosts::{HOST_ERRORS, HostEntry};
 pub use plugins::PLUGINS;
 pub use rows::Rows;
+pub use statements::{StatementEvent, StatementGroup, without_port};
 pub use threads::RESOURCE_GROUPS;
 pub use view_check::invalid_view;
 
@@ -168,6 +170,10 @@ pub trait Source: Send + Sync {
     /// The rows of `mysql.slow_log`, or of `mysql.general_log`.
     fn logged(&self, slow: bool) -> Result<Vec<Row>>;
     fn processes(&self) -> Vec<Process>;
+    /// The last statement of each session, or (`history`) those that it keeps and that are over.
+    fn statement_events(&self, history: bool) -> Vec<StatementEvent>;
+    /// Sums of statements by session, and by account of those that have ended.
+    fn statement_totals(&self) -> Vec<StatementGroup>;
     fn clone_record(&self) -> Option<CloneRecord>;
     /// `gtid_executed`, in order.
     fn gtid_executed(&self) -> Vec<ExecutedGtids>;

@@ -3,7 +3,7 @@
 
 use crate::columns::Compute::All;
 use crate::columns::{Compute, PERFORMANCE_SCHEMA};
-use crate::{CloneStage, Context, Replication, Row, locks, maybe, text, threads, uint, word};
+use crate::{CloneStage, Context, Replication, Row, locks, maybe, statements, text, threads, uint, word};
 use catalog::Schema;
 use types::codes::*;
 use types::collation::CollationId;
@@ -16,6 +16,14 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("clone_status", All(clone_status)),
     ("data_locks", All(locks::data_locks)),
     ("data_lock_waits", All(locks::data_lock_waits)),
+    ("events_statements_current", All(statements::current)),
+    ("events_statements_history", All(statements::history)),
+    ("events_statements_history_long", All(statements::history)),
+    ("events_statements_summary_by_account_by_event_name", All(statements::by_account)),
+    ("events_statements_summary_by_host_by_event_name", All(statements::by_host)),
+    ("events_statements_summary_by_thread_by_event_name", All(statements::by_thread)),
+    ("events_statements_summary_by_user_by_event_name", All(statements::by_user)),
+    ("events_statements_summary_global_by_event_name", All(statements::global)),
     ("global_status", All(global_status)),
     ("global_variables", All(global_variables)),
     ("host_cache", All(crate::hosts::host_cache)),

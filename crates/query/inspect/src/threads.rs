@@ -88,12 +88,8 @@ pub(crate) fn processlist(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     Ok(())
 }
 
-/// A client's host without its port.
 fn host_of(process: &Process) -> &str {
-    match process.host.rsplit_once(':') {
-        Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => host,
-        _ => &process.host,
-    }
+    crate::without_port(&process.host)
 }
 
 pub(crate) fn threads(cx: &Context, out: &mut Vec<Row>) -> Result<()> {

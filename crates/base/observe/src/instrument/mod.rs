@@ -133,6 +133,22 @@ pub const fn find(name: &str) -> Option<InstrumentId> {
     None
 }
 
+/// The same of a name in two parts.
+pub const fn find_joined(first: &str, second: &str) -> Option<InstrumentId> {
+    let mut at = 0;
+    while at < COUNT {
+        let name = TABLE[at].name.as_bytes();
+        if name.len() == first.len() + second.len() {
+            let (a, b) = name.split_at(first.len());
+            if same(a, first.as_bytes()) && same(b, second.as_bytes()) {
+                return Some(InstrumentId(at as u16));
+            }
+        }
+        at += 1;
+    }
+    None
+}
+
 const fn same(a: &[u8], b: &[u8]) -> bool {
     if a.len() != b.len() {
         return false;

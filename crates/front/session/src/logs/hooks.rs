@@ -11,8 +11,8 @@ use observe::Counter;
 use observe::clock::Moment;
 use protocol::{Output, Peer};
 use sql::ast::{MaintenanceVerb, Parsed, Statement};
-use types::Value;
 use types::codes::*;
+use types::{SqlError, Value};
 
 const SERVER_ID: VarId = id("server_id");
 const TIMESTAMPS: VarId = id("log_timestamps");
@@ -44,6 +44,7 @@ impl Session {
     pub(crate) fn begin_logged(&mut self, out: &Output) {
         self.log.began = Moment::now();
         self.log.sent = 0;
+        self.recorder.begin();
         if self.server.logs.any() || self.log.base.is_some() {
             self.begin_logged_slow(out);
         }
@@ -82,11 +83,13 @@ impl Session {
     #[inline]
     pub(crate) fn log_plan(&mut self, uses_no_index: bool) {
         self.log.uses_no_index = uses_no_index;
+        self.recorder.uses_no_index = uses_no_index;
     }
 
     /// The plan is there: what the planner has read of the dictionary and of samples is not the statement's.
     #[inline]
     pub(crate) fn log_planned(&mut self) {
+        self.recorder.planned(&self.counters);
         if let Some(base) = self.log.base.as_deref_mut() {
             let at = COUNTED.iter().position(|c| *c == Counter::InnodbRowsRead).expect("it is counted");
             base[at] = self.counters.value(Counter::InnodbRowsRead);
@@ -165,10 +168,11 @@ impl Session {
 
     /// A statement or another command has ended. `error`: 0 for none.
     #[inline]
-    pub(crate) fn end_logged(&mut self, error: u16, out: &Output) {
+    pub(crate) fn end_logged(&mut self, error: Option<&SqlError>, out: &Output) {
         let took_ns = self.log.began.elapsed_ns();
+        self.end_event(took_ns, error);
         if took_ns > self.state.vars.hot().long_query_ns || self.log.base.is_some() {
-            self.end_logged_slow(took_ns, error, out);
+            self.end_logged_slow(took_ns, error.map_or(0, |e| e.code), out);
         }
     }
 

@@ -16,6 +16,7 @@ mod writer;
 pub use entry::stamp;
 pub(crate) use entry::{Log, rows_of};
 pub(crate) use progress::Progress;
+pub(crate) use secrets::without_secrets;
 
 use crate::variables::{Globals, Val, VarId, id};
 use entry::Entry;

@@ -8,7 +8,7 @@ use types::Value;
 const SECRET: &[u8] = b"<secret>";
 
 /// The statement without the passwords in it; `None`: it has none.
-pub(super) fn without_secrets(parsed: &Parsed, mode: SqlMode) -> Option<Vec<u8>> {
+pub(crate) fn without_secrets(parsed: &Parsed, mode: SqlMode) -> Option<Vec<u8>> {
     let statement = &parsed.statement;
     if let Statement::Prepare { name, .. } = statement {
         // What it prepares has an entry of its own.

@@ -116,6 +116,8 @@ pub struct Session {
     pub(crate) format: protocol::RowFormat,
     /// For the slow log and the general log.
     pub(crate) log: crate::logs::Progress,
+    /// For Performance Schema.
+    pub(crate) recorder: crate::performance::Recorder,
     /// What the hints of the statements at hand have changed, the innermost last.
     pub(crate) hinted: Vec<hinted::Before>,
 }

@@ -1,0 +1,93 @@
+//! What a session tells Performance Schema of its statements, and what others read of it.
+//!
+//! A session writes to its own lane only: the record of the statement at hand, the last ten, and sums by class. Nobody stops
+//! it to read them (`sync::Records`, `observe::StatementSums`). When it ends, its sums go to its account's.
+
+mod recorder;
+mod rows;
+mod sums;
+
+pub(crate) use recorder::{EXECUTE, PREPARE, Recorder};
+pub(crate) use rows::{statement_events, statement_totals};
+pub(crate) use sums::Ended;
+
+use observe::StatementSums;
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicU8;
+use sync::Records;
+
+/// Statements that a session keeps: `performance_schema_events_statements_history_size`.
+const HISTORY: usize = 10;
+
+/// Words of a statement's record.
+mod word {
+    use observe::FIGURES;
+
+    pub const EVENT_ID: usize = 0;
+    /// 0: it is going on.
+    pub const END_EVENT_ID: usize = 1;
+    /// Class, 16 bits; then bits, see [`super::bit`].
+    pub const CLASS: usize = 2;
+    /// Nanoseconds since the server began.
+    pub const BEGAN: usize = 3;
+    pub const ENDED: usize = 4;
+    pub const STATEMENT_ID: usize = 5;
+    /// Error number, 16 bits; SQLSTATE, 40 bits.
+    pub const ERROR: usize = 6;
+    /// Bytes of the statement, the schema and the message, 16 bits each.
+    pub const TEXTS: usize = 7;
+    pub const FIGURES_FROM: usize = 8;
+    pub const COUNT: usize = FIGURES_FROM + FIGURES;
+}
+
+/// Bits beside the class.
+mod bit {
+    /// It has a duration.
+    pub const TIMED: u64 = 1 << 16;
+    pub const HAS_TEXT: u64 = 1 << 17;
+    pub const HAS_SCHEMA: u64 = 1 << 18;
+    pub const HAS_MESSAGE: u64 = 1 << 19;
+    /// It has ended in an OK or an error, not in rows.
+    pub const HAS_STATE: u64 = 1 << 20;
+    /// Figures from `LockTime` and from `CreatedTmpDiskTables` on are not all 0.
+    pub const HAS_RARE: u64 = 1 << 21;
+}
+
+/// A session is instrumented, and keeps a history: bits of [`Lane::watched`].
+pub(crate) const INSTRUMENTED: u8 = 1;
+pub(crate) const HAS_HISTORY: u8 = 2;
+
+/// What others read of a session's statements. It stays when the session ends, for the next one in its place.
+pub(crate) struct Lane {
+    /// [`INSTRUMENTED`], [`HAS_HISTORY`]. W: the login, UPDATE of `threads`. R: the session's statements.
+    pub watched: AtomicU8,
+    /// Made at the first statement. W: the session. R: anybody.
+    records: OnceLock<Records<{ word::COUNT }>>,
+    /// W: the session. R: anybody.
+    sums: StatementSums,
+}
+
+impl Default for Lane {
+    fn default() -> Lane {
+        Lane {
+            watched: AtomicU8::new(INSTRUMENTED | HAS_HISTORY),
+            records: OnceLock::new(),
+            sums: StatementSums::default(),
+        }
+    }
+}
+
+impl Lane {
+    fn records(&self) -> &Records<{ word::COUNT }> {
+        self.records.get_or_init(|| Records::new(HISTORY))
+    }
+
+    /// A session begins: the records are not those of the one before.
+    pub fn open(&self) {
+        // Relaxed: the session is not there yet for anybody else.
+        self.watched.store(INSTRUMENTED | HAS_HISTORY, std::sync::atomic::Ordering::Relaxed);
+        if let Some(records) = self.records.get() {
+            records.clear();
+        }
+    }
+}

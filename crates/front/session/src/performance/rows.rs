@@ -1,0 +1,129 @@
+//! Statements' records and sums, for who reads `performance_schema`.
+
+use super::{Lane, bit, word};
+use crate::Server;
+use inspect::{StatementEvent, StatementGroup};
+use observe::instrument::InstrumentId;
+use observe::setup::{self, Consumer};
+use observe::{FIGURES, Figure, Figures};
+use std::sync::atomic::Ordering;
+use sync::Record;
+
+/// The record of a session's statement, in the terms of the tables.
+fn event(thread: u64, now_ns: u64, since_us: u64, record: &Record<{ word::COUNT }>) -> StatementEvent {
+    let words = &record.words;
+    let bits = words[word::CLASS];
+    let mut rest = &record.text[..];
+    let mut part = |shift: u32, has: u64| {
+        let bytes = (words[word::TEXTS] >> shift & 0xffff) as usize;
+        let (text, after) = rest.split_at(bytes.min(rest.len()));
+        rest = after.get(bytes.next_multiple_of(8) - bytes..).unwrap_or_default();
+        (bits & has != 0).then(|| String::from_utf8_lossy(text).into_owned())
+    };
+    let text = part(0, bit::HAS_TEXT);
+    let schema = part(16, bit::HAS_SCHEMA);
+    let message = part(32, bit::HAS_MESSAGE);
+    let is_over = words[word::END_EVENT_ID] != 0;
+    let first_rare = Figure::CreatedTmpDiskTables as usize;
+    let known = match (is_over, bits & bit::HAS_RARE != 0) {
+        (false, _) => 0,
+        (true, true) => FIGURES,
+        (true, false) => first_rare,
+    };
+    let figures = Figures(std::array::from_fn(|at| if at < known { words[word::FIGURES_FROM + at] } else { 0 }));
+    let sqlstate = (0..5).rev().map(|at| (words[word::ERROR] >> (16 + 8 * at)) as u8).collect::<Vec<u8>>();
+    let (began_ns, ended_ns) = match is_over {
+        true => (words[word::BEGAN], words[word::ENDED]),
+        // The record says when it was over; until then the process list knows when it began.
+        false => (now_ns.saturating_sub(since_us.saturating_mul(1000)), now_ns),
+    };
+    StatementEvent {
+        thread,
+        event_id: words[word::EVENT_ID],
+        end_event_id: is_over.then_some(words[word::END_EVENT_ID]),
+        class: InstrumentId::from_index((bits & 0xffff) as usize),
+        timer: (!is_over || bits & bit::TIMED != 0).then_some((began_ns, ended_ns)),
+        text,
+        schema,
+        error: if is_over { words[word::ERROR] as u16 } else { 0 },
+        sqlstate: match (is_over && bits & bit::HAS_STATE != 0, words[word::ERROR] & 0xffff) {
+            (false, _) => None,
+            (true, 0) => Some("00000".to_string()),
+            (true, _) => Some(String::from_utf8_lossy(&sqlstate).into_owned()),
+        },
+        message,
+        figures,
+        statement_id: words[word::STATEMENT_ID],
+    }
+}
+
+/// Statements of all sessions that are there: the last one of each, or those that are kept and over.
+pub(crate) fn statement_events(server: &Server, history: bool) -> Vec<StatementEvent> {
+    let mut events = Vec::new();
+    for (_, lane) in server.processes.0.iter_claimed() {
+        // Acquire: pairs with Release in `Entry::open`.
+        let thread = lane.id.load(Ordering::Acquire);
+        let Some(records) = lane.performance.records.get().filter(|_| thread != 0) else { continue };
+        // Relaxed: a figure for the reader.
+        let since_us = crate::clock::clock_us().saturating_sub(lane.since_us.load(Ordering::Relaxed));
+        let now_ns = observe::clock::now_ns();
+        let (current, mut kept) = (records.current(), records.history());
+        kept.sort_by_key(|record| record.words[word::EVENT_ID]);
+        kept.dedup_by_key(|record| record.words[word::EVENT_ID]);
+        let chosen: Vec<_> = match history {
+            true => kept.into_iter().filter(|r| r.words[word::END_EVENT_ID] != 0).collect(),
+            // The slot that was freed last holds what was there before.
+            false => current.into_iter().chain(kept).max_by_key(|r| r.words[word::EVENT_ID]).into_iter().collect(),
+        };
+        // Relaxed: is it still the same session's?
+        if lane.id.load(Ordering::Relaxed) == thread {
+            events.extend(chosen.iter().map(|record| event(thread, now_ns, since_us, record)));
+        }
+    }
+    events
+}
+
+/// Sums of statements of sessions that are there and of those that have ended.
+pub(crate) fn statement_totals(server: &Server) -> Vec<StatementGroup> {
+    let consumers = setup::consumers();
+    if !consumers.has(Consumer::Global) && setup::is_off() {
+        return Vec::new();
+    }
+    let groups = std::cell::RefCell::new(Vec::<StatementGroup>::new());
+    let ended = |user: &str, host: &str, class, totals: &_| {
+        let mut groups = groups.borrow_mut();
+        let is_new = groups.last().is_none_or(|g| (g.user.as_str(), g.host.as_str()) != (user, host));
+        if is_new {
+            let (user, host) = (user.to_string(), host.to_string());
+            groups.push(StatementGroup { thread: None, user, host, classes: Vec::new() });
+        }
+        groups.last_mut().expect("it was pushed").classes.push((class, *totals));
+    };
+    let live = || {
+        for (_, lane) in server.processes.0.iter_claimed() {
+            // Acquire: pairs with Release in `Entry::open`.
+            let thread = lane.id.load(Ordering::Acquire);
+            if thread == 0 {
+                continue;
+            }
+            let (user, host) = account_of(lane);
+            let classes = lane.performance.sums.totals(consumers).collect();
+            groups.borrow_mut().push(StatementGroup { thread: Some(thread), user, host, classes });
+        }
+    };
+    server.ended.read(ended, live);
+    groups.into_inner()
+}
+
+/// User and host without a port.
+fn account_of(lane: &crate::process::Lane) -> (String, String) {
+    let details = lane.details.lock();
+    (details.user.clone(), inspect::without_port(&details.host).to_string())
+}
+
+impl Lane {
+    /// The session ends: what it has counted is its account's.
+    pub fn close(&self, server: &Server, user: &str, host: &str) {
+        server.ended.take(self, user, inspect::without_port(host));
+    }
+}

@@ -1,0 +1,166 @@
+//! Statements in `performance_schema`: the last ones of each session, and sums by class of them.
+
+use crate::{Context, Row, maybe, text, uint, word};
+use observe::instrument::{ALL, InstrumentId, STATEMENTS};
+use observe::{Figures, StatementTotals};
+use std::collections::BTreeMap;
+use types::{Result, Value};
+
+/// A statement of a session that is there.
+#[derive(Clone, Debug)]
+pub struct StatementEvent {
+    pub thread: u64,
+    pub event_id: u64,
+    /// `None`: it is going on.
+    pub end_event_id: Option<u64>,
+    pub class: InstrumentId,
+    /// Begin and end, or now, in nanoseconds since the server began. `None`: it was not timed.
+    pub timer: Option<(u64, u64)>,
+    pub text: Option<String>,
+    pub schema: Option<String>,
+    pub error: u16,
+    /// `None`: it has ended in rows, or not yet.
+    pub sqlstate: Option<String>,
+    pub message: Option<String>,
+    pub figures: Figures,
+    pub statement_id: u64,
+}
+
+/// Sums of a session, or of those of an account that have ended.
+#[derive(Clone, Debug)]
+pub struct StatementGroup {
+    pub thread: Option<u64>,
+    pub user: String,
+    pub host: String,
+    pub classes: Vec<(InstrumentId, StatementTotals)>,
+}
+
+/// A client's host without its port.
+pub fn without_port(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => host,
+        _ => host,
+    }
+}
+
+/// Nanoseconds as the picoseconds of a column.
+fn ps(ns: u64) -> Value<'static> {
+    uint(ns.saturating_mul(1000))
+}
+
+/// Figures as the columns have them: two are times.
+fn figures(figures: &Figures) -> impl Iterator<Item = Value<'static>> + '_ {
+    let is_time = |at| at == observe::Figure::LockTime as usize || at == observe::Figure::CpuTime as usize;
+    figures.0.iter().enumerate().map(move |(at, &n)| if is_time(at) { ps(n) } else { uint(n) })
+}
+
+fn event_row(event: StatementEvent) -> Row {
+    let (began, ended) = event.timer.map_or((Value::Null, Value::Null), |(began, ended)| (ps(began), ps(ended)));
+    let wait = event.timer.map_or(Value::Null, |(began, ended)| ps(ended.saturating_sub(began)));
+    let mut figures = figures(&event.figures);
+    let mut row = vec![
+        uint(event.thread),
+        uint(event.event_id),
+        event.end_event_id.map_or(Value::Null, uint),
+        word(event.class.instrument().name),
+        Value::Null,
+        began,
+        ended,
+        wait,
+        figures.next().expect("the time of locks is the first"),
+        maybe(event.text),
+        Value::Null,
+        Value::Null,
+        maybe(event.schema),
+        Value::Null,
+        Value::Null,
+        Value::Null,
+        Value::Null,
+        Value::Int(event.error.into()),
+        maybe(event.sqlstate),
+        maybe(event.message),
+    ];
+    row.extend(figures.by_ref().take(18));
+    let (cpu, controlled, total) = (figures.next(), figures.next(), figures.next());
+    row.extend([Value::Null, Value::Null, Value::Int(0), uint(event.statement_id)]);
+    row.extend([cpu, controlled, total].map(|figure| figure.expect("three are left")));
+    // ENUM('PRIMARY','SECONDARY')
+    row.push(uint(1));
+    row
+}
+
+pub(crate) fn current(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    out.extend(cx.source.statement_events(false).into_iter().map(event_row));
+    Ok(())
+}
+
+pub(crate) fn history(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    out.extend(cx.source.statement_events(true).into_iter().map(event_row));
+    Ok(())
+}
+
+/// Sums of one group, a row for each class.
+fn rows<'t>(group: &[Value<'static>], totals: impl Fn(usize) -> Option<&'t StatementTotals>, out: &mut Vec<Row>) {
+    let none = StatementTotals::default();
+    for (class, instrument) in ALL[..STATEMENTS].iter().enumerate() {
+        let sums = totals(class).unwrap_or(&none);
+        let mut row = group.to_vec();
+        row.push(word(instrument.name));
+        row.extend([uint(sums.count), ps(sums.sum_ns), ps(sums.min_ns)]);
+        row.extend([ps(sums.sum_ns.checked_div(sums.count).unwrap_or(0)), ps(sums.max_ns)]);
+        row.extend(figures(&sums.figures));
+        // COUNT_SECONDARY
+        row.push(uint(0));
+        out.push(row);
+    }
+}
+
+type Classes = BTreeMap<usize, StatementTotals>;
+
+/// Sums by a key of the group.
+fn grouped<K: Ord>(cx: &Context, key: impl Fn(&StatementGroup) -> Option<K>) -> BTreeMap<K, Classes> {
+    let mut groups: BTreeMap<K, Classes> = BTreeMap::new();
+    for group in cx.source.statement_totals() {
+        let Some(key) = key(&group) else { continue };
+        let classes = groups.entry(key).or_default();
+        for (class, totals) in &group.classes {
+            classes.entry(class.index()).or_default().merge(totals);
+        }
+    }
+    groups
+}
+
+pub(crate) fn by_thread(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    for (thread, classes) in grouped(cx, |group| group.thread) {
+        rows(&[uint(thread)], |class| classes.get(&class), out);
+    }
+    Ok(())
+}
+
+pub(crate) fn by_account(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    for ((user, host), classes) in grouped(cx, |group| Some((group.user.clone(), group.host.clone()))) {
+        rows(&[text(user), text(host)], |class| classes.get(&class), out);
+    }
+    Ok(())
+}
+
+pub(crate) fn by_user(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    for (user, classes) in grouped(cx, |group| Some(group.user.clone())) {
+        rows(&[text(user)], |class| classes.get(&class), out);
+    }
+    Ok(())
+}
+
+pub(crate) fn by_host(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    for (host, classes) in grouped(cx, |group| Some(group.host.clone())) {
+        rows(&[text(host)], |class| classes.get(&class), out);
+    }
+    Ok(())
+}
+
+pub(crate) fn global(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    let groups = grouped(cx, |_| Some(()));
+    let classes = groups.get(&());
+    rows(&[], |class| classes.and_then(|classes| classes.get(&class)), out);
+    Ok(())
+}
