@@ -19,6 +19,7 @@ mod registry;
 mod session;
 pub mod setup;
 mod statements;
+mod transactions;
 
 pub use counters::{Counter, CounterId};
 pub use histogram::{Histogram, Timer, histogram, record};
@@ -26,3 +27,4 @@ pub use lane::{BLOCKS_MAX, Lane, RARE, add, increment, lane, sum};
 pub use registry::{Family, register, register_family, register_gauge, status, status_value};
 pub use session::SessionCounters;
 pub use statements::{FIGURES, Figure, Figures, StatementCells, StatementSums, StatementTotals};
+pub use transactions::{TimeCells, TimeTotals, TransactionSums, TransactionTotals};

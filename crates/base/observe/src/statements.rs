@@ -3,6 +3,7 @@
 use crate::instrument::{InstrumentId, STATEMENTS};
 use crate::lane::bump;
 use crate::setup::Consumers;
+use crate::transactions::{TimeCells, TimeTotals};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -60,24 +61,14 @@ impl Figures {
 /// How many there were and how long they took, in nanoseconds, and their figures: added up, the last two are maxima.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StatementTotals {
-    pub count: u64,
-    pub sum_ns: u64,
-    /// 0 if there were none.
-    pub min_ns: u64,
-    pub max_ns: u64,
+    pub time: TimeTotals,
     pub figures: Figures,
 }
 
 impl StatementTotals {
     /// Both together.
     pub fn merge(&mut self, other: &StatementTotals) {
-        if other.count == 0 {
-            return;
-        }
-        self.min_ns = if self.count == 0 { other.min_ns } else { self.min_ns.min(other.min_ns) };
-        self.max_ns = self.max_ns.max(other.max_ns);
-        self.count += other.count;
-        self.sum_ns = self.sum_ns.wrapping_add(other.sum_ns);
+        self.time.merge(&other.time);
         for (at, (sum, n)) in self.figures.0.iter_mut().zip(other.figures.0).enumerate() {
             *sum = if at < FIRST_MAXIMUM { sum.wrapping_add(n) } else { (*sum).max(n) };
         }
@@ -86,22 +77,13 @@ impl StatementTotals {
 
 /// The same in words that their one writer adds to and anybody reads.
 pub struct StatementCells {
-    count: AtomicU64,
-    sum_ns: AtomicU64,
-    min_ns: AtomicU64,
-    max_ns: AtomicU64,
+    time: TimeCells,
     figures: [AtomicU64; FIGURES],
 }
 
 impl Default for StatementCells {
     fn default() -> StatementCells {
-        StatementCells {
-            count: AtomicU64::new(0),
-            sum_ns: AtomicU64::new(0),
-            min_ns: AtomicU64::new(u64::MAX),
-            max_ns: AtomicU64::new(0),
-            figures: [const { AtomicU64::new(0) }; FIGURES],
-        }
+        StatementCells { time: TimeCells::default(), figures: [const { AtomicU64::new(0) }; FIGURES] }
     }
 }
 
@@ -109,16 +91,7 @@ impl StatementCells {
     /// Adds a statement that took so long. For the one writer.
     #[inline]
     pub fn add(&self, took_ns: u64, figures: &Figures) {
-        bump(&self.count, 1);
-        bump(&self.sum_ns, took_ns);
-        // Relaxed: single writer, as in `bump`.
-        if took_ns < self.min_ns.load(Ordering::Relaxed) {
-            self.min_ns.store(took_ns, Ordering::Relaxed);
-        }
-        // Relaxed: as above.
-        if took_ns > self.max_ns.load(Ordering::Relaxed) {
-            self.max_ns.store(took_ns, Ordering::Relaxed);
-        }
+        self.time.add(took_ns);
         for (at, (cell, &n)) in self.figures.iter().zip(&figures.0).enumerate() {
             if n == 0 {
                 continue;
@@ -126,7 +99,7 @@ impl StatementCells {
             if at < FIRST_MAXIMUM {
                 bump(cell, n);
             } else if n > cell.load(Ordering::Relaxed) {
-                // Relaxed: as above.
+                // Relaxed: single writer, as in `bump`.
                 cell.store(n, Ordering::Relaxed);
             }
         }
@@ -135,26 +108,15 @@ impl StatementCells {
     /// What they hold now; the words may be of slightly different moments.
     pub fn totals(&self) -> StatementTotals {
         // Relaxed: see `bump`.
-        let load = |cell: &AtomicU64| cell.load(Ordering::Relaxed);
-        let count = load(&self.count);
-        let min_ns = load(&self.min_ns);
-        StatementTotals {
-            count,
-            sum_ns: load(&self.sum_ns),
-            min_ns: if count == 0 || min_ns == u64::MAX { 0 } else { min_ns },
-            max_ns: load(&self.max_ns),
-            figures: Figures(std::array::from_fn(|at| load(&self.figures[at]))),
-        }
+        let figures = std::array::from_fn(|at| self.figures[at].load(Ordering::Relaxed));
+        StatementTotals { time: self.time.totals(), figures: Figures(figures) }
     }
 
     /// All is 0 again. For the one writer.
     pub fn clear(&self) {
-        for cell in [&self.count, &self.sum_ns, &self.max_ns].into_iter().chain(&self.figures) {
-            // Relaxed: single writer.
-            cell.store(0, Ordering::Relaxed);
-        }
+        self.time.clear();
         // Relaxed: single writer.
-        self.min_ns.store(u64::MAX, Ordering::Relaxed);
+        self.figures.iter().for_each(|cell| cell.store(0, Ordering::Relaxed));
     }
 }
 
@@ -197,7 +159,7 @@ impl StatementSums {
         let classes = self.classes.iter().enumerate().filter(move |_| is_current);
         classes.filter_map(|(at, cells)| {
             let totals = cells.get()?.totals();
-            (totals.count > 0).then(|| (InstrumentId::from_index(at), totals))
+            (totals.time.count > 0).then(|| (InstrumentId::from_index(at), totals))
         })
     }
 }
@@ -224,16 +186,17 @@ mod tests {
         let mut totals: Vec<_> = sums.totals(now).collect();
         totals.sort_by_key(|(class, _)| class.index());
         let [(class, select), (_, mut both)] = totals[..] else { panic!("two classes: {totals:?}") };
-        assert_eq!((class, select.count, select.sum_ns, select.min_ns, select.max_ns), (SELECT, 2, 14, 4, 10));
+        let time = TimeTotals { count: 2, sum_ns: 14, min_ns: 4, max_ns: 10 };
+        assert_eq!((class, select.time), (SELECT, time));
         assert_eq!(select.figures.get(Figure::RowsSent), 4);
         assert_eq!(select.figures.get(Figure::MaxTotalMemory), 50);
         both.merge(&select);
-        assert_eq!((both.count, both.sum_ns, both.min_ns, both.max_ns), (3, 21, 4, 10));
+        assert_eq!(both.time, TimeTotals { count: 3, sum_ns: 21, ..time });
 
         setup::start_over();
         let later = setup::consumers();
         assert_eq!(sums.totals(later).count(), 0, "they are of the epoch before");
         sums.add(later, UPDATE, 1, &Figures::default());
-        assert_eq!(sums.totals(later).map(|(class, t)| (class, t.count)).collect::<Vec<_>>(), [(UPDATE, 1)]);
+        assert_eq!(sums.totals(later).map(|(class, t)| (class, t.time.count)).collect::<Vec<_>>(), [(UPDATE, 1)]);
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::binary_log::LoggedAs;
 use crate::gtids::Next as NextGtid;
+use crate::performance::Savepointing;
 use crate::session::Session;
 use crate::variables::{VarId, id};
 use binlog::event::XaId;
@@ -60,7 +61,11 @@ impl Session {
         if self.state.gtid.next == NextGtid::Anonymous {
             self.state.begin_anonymous();
         }
-        self.tx.begin_as(Begin { isolation, read_only: transaction.read_only, alone, now_us: self.state.clock_us });
+        let read_only = transaction.read_only;
+        self.tx.begin_as(Begin { isolation, read_only, alone, now_us: self.state.clock_us });
+        if !self.recorder.transaction.is_open() {
+            self.note_transaction(isolation, read_only, alone);
+        }
     }
 
     /// BEGIN, START TRANSACTION: commits what runs. As in MySQL the transaction has level and access mode of one that ran, unless it
@@ -86,6 +91,7 @@ impl Session {
             self.state.begin_anonymous();
         }
         self.tracking.begin(consistent_snapshot, access);
+        self.note_transaction(self.isolation(), read_only, false);
         if consistent_snapshot {
             self.catalog.get(self.server.catalog.cell());
             self.begin_if_needed();
@@ -135,6 +141,9 @@ impl Session {
     /// The same of an XA transaction, in one phase.
     pub(crate) fn commit_all_as(&mut self, xa: Option<&XaId>) -> Result<()> {
         let result = if self.tx.is_active() { self.commit_engine(xa) } else { Ok(()) };
+        if result.is_err() {
+            self.recorder.transaction.rolls_back();
+        }
         if result.is_err() && self.tx.is_active() {
             // The commit's error is the one to tell. What cannot be undone now is undone in the background.
             let _ = self.tx.rollback();
@@ -241,6 +250,7 @@ impl Session {
 
     /// Ends the transaction, if there is one, without its changes.
     pub(crate) fn rollback_all(&mut self) {
+        self.recorder.transaction.rolls_back();
         if self.tx.is_active() {
             observe::increment(Counter::HandlerRollback);
             // What cannot be undone now is undone in the background, and told to the error log; there is another error to tell,
@@ -266,6 +276,8 @@ impl Session {
             transaction.savepoints.clear();
         }
         transaction.read_only = false;
+        self.note_transaction_end();
+        let transaction = &mut self.transaction;
         (transaction.kept, transaction.changes_shared) = (false, false);
         if self.tracking.follows_transactions() {
             self.tracking.end(transaction, was_explicit);
@@ -303,6 +315,7 @@ impl Session {
             }
             let result = if active { self.tx.rollback().map_err(catalog::error::during_rollback) } else { Ok(()) };
             self.state.release_gtid();
+            self.recorder.transaction.rolls_back();
             self.ended();
             result?;
             if kept {
@@ -315,6 +328,7 @@ impl Session {
             self.transaction.next_isolation = Some(isolation);
             self.tracking.next(own_isolation, own_read_only);
             self.tracking.begin(false, None);
+            self.note_transaction(isolation, read_only, false);
         }
         Ok(release)
     }
@@ -337,6 +351,7 @@ impl Session {
         let savepoint = self.tx.savepoint();
         self.transaction.savepoints.retain(|(n, ..)| !n.eq_ignore_ascii_case(name));
         self.transaction.savepoints.push((name.to_string(), savepoint, engines));
+        self.recorder.transaction.count(Savepointing::Set);
         Ok(())
     }
 
@@ -352,6 +367,7 @@ impl Session {
         let engines_now = if self.tx.is_active() { self.engines() } else { 0 };
         observe::add(Counter::HandlerRollback, engines_now.saturating_sub(engines));
         self.transaction.savepoints.truncate(at + 1);
+        self.recorder.transaction.count(Savepointing::RolledBackTo);
         if engines > 0 {
             self.tx.rollback_to(savepoint).map_err(catalog::error::during_rollback)?;
         } else if engines_now > 0 {
@@ -381,6 +397,7 @@ impl Session {
     pub(crate) fn release_savepoint(&mut self, name: &str) -> Result<()> {
         let at = self.find_savepoint(name)?;
         self.transaction.savepoints.truncate(at);
+        self.recorder.transaction.count(Savepointing::Released);
         Ok(())
     }
 }

@@ -685,6 +685,7 @@ impl Session {
             let is_over = result.as_ref().is_err_and(|e| self.ends_transaction(e));
             if is_over {
                 self.state.release_gtid();
+                self.recorder.transaction.rolls_back();
             }
             if is_over || self.autocommits() {
                 self.ended();

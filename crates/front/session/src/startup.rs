@@ -128,8 +128,12 @@ impl inspect::Source for Server {
         crate::performance::statement_events(self, history)
     }
 
-    fn statement_totals(&self) -> Vec<inspect::StatementGroup> {
-        crate::performance::statement_totals(self)
+    fn transaction_events(&self, history: bool) -> Vec<inspect::TransactionEvent> {
+        crate::performance::transaction_events(self, history)
+    }
+
+    fn session_sums(&self) -> Vec<inspect::SessionSums> {
+        crate::performance::session_sums(self)
     }
 
     fn processes(&self) -> Vec<Process> {

@@ -24,6 +24,7 @@ mod rows;
 pub mod show;
 mod statements;
 mod threads;
+mod transactions;
 pub mod triggers;
 mod view_check;
 
@@ -34,8 +35,9 @@ pub use grants::Rights;
 pub use hosts::{HOST_ERRORS, HostEntry};
 pub use plugins::PLUGINS;
 pub use rows::Rows;
-pub use statements::{StatementEvent, StatementGroup, without_port};
+pub use statements::{SessionSums, StatementEvent, without_port};
 pub use threads::RESOURCE_GROUPS;
+pub use transactions::TransactionEvent;
 pub use view_check::invalid_view;
 
 use catalog::statistics::Sample;
@@ -172,8 +174,10 @@ pub trait Source: Send + Sync {
     fn processes(&self) -> Vec<Process>;
     /// The last statement of each session, or (`history`) those that it keeps and that are over.
     fn statement_events(&self, history: bool) -> Vec<StatementEvent>;
-    /// Sums of statements by session, and by account of those that have ended.
-    fn statement_totals(&self) -> Vec<StatementGroup>;
+    /// The last transaction of each session, or (`history`) those that it keeps and that are over.
+    fn transaction_events(&self, history: bool) -> Vec<TransactionEvent>;
+    /// Sums by session, and by account of those that have ended.
+    fn session_sums(&self) -> Vec<SessionSums>;
     fn clone_record(&self) -> Option<CloneRecord>;
     /// `gtid_executed`, in order.
     fn gtid_executed(&self) -> Vec<ExecutedGtids>;

@@ -3,7 +3,7 @@
 
 use crate::columns::Compute::All;
 use crate::columns::{Compute, PERFORMANCE_SCHEMA};
-use crate::{CloneStage, Context, Replication, Row, locks, maybe, statements, text, threads, uint, word};
+use crate::{CloneStage, Context, Replication, Row, locks, maybe, statements, text, threads, transactions, uint, word};
 use catalog::Schema;
 use types::codes::*;
 use types::collation::CollationId;
@@ -24,6 +24,14 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("events_statements_summary_by_thread_by_event_name", All(statements::by_thread)),
     ("events_statements_summary_by_user_by_event_name", All(statements::by_user)),
     ("events_statements_summary_global_by_event_name", All(statements::global)),
+    ("events_transactions_current", All(transactions::current)),
+    ("events_transactions_history", All(transactions::history)),
+    ("events_transactions_history_long", All(transactions::history)),
+    ("events_transactions_summary_by_account_by_event_name", All(transactions::by_account)),
+    ("events_transactions_summary_by_host_by_event_name", All(transactions::by_host)),
+    ("events_transactions_summary_by_thread_by_event_name", All(transactions::by_thread)),
+    ("events_transactions_summary_by_user_by_event_name", All(transactions::by_user)),
+    ("events_transactions_summary_global_by_event_name", All(transactions::global)),
     ("global_status", All(global_status)),
     ("global_variables", All(global_variables)),
     ("host_cache", All(crate::hosts::host_cache)),

@@ -2,7 +2,7 @@
 
 use crate::{Context, Row, maybe, text, uint, word};
 use observe::instrument::{ALL, InstrumentId, STATEMENTS};
-use observe::{Figures, StatementTotals};
+use observe::{Figures, StatementTotals, TimeTotals, TransactionTotals};
 use std::collections::BTreeMap;
 use types::{Result, Value};
 
@@ -24,15 +24,18 @@ pub struct StatementEvent {
     pub message: Option<String>,
     pub figures: Figures,
     pub statement_id: u64,
+    /// The transaction that it is part of.
+    pub nesting: Option<u64>,
 }
 
 /// Sums of a session, or of those of an account that have ended.
 #[derive(Clone, Debug)]
-pub struct StatementGroup {
+pub struct SessionSums {
     pub thread: Option<u64>,
     pub user: String,
     pub host: String,
-    pub classes: Vec<(InstrumentId, StatementTotals)>,
+    pub statements: Vec<(InstrumentId, StatementTotals)>,
+    pub transactions: TransactionTotals,
 }
 
 /// A client's host without its port.
@@ -44,7 +47,7 @@ pub fn without_port(host: &str) -> &str {
 }
 
 /// Nanoseconds as the picoseconds of a column.
-fn ps(ns: u64) -> Value<'static> {
+pub(crate) fn ps(ns: u64) -> Value<'static> {
     uint(ns.saturating_mul(1000))
 }
 
@@ -82,7 +85,9 @@ fn event_row(event: StatementEvent) -> Row {
     ];
     row.extend(figures.by_ref().take(18));
     let (cpu, controlled, total) = (figures.next(), figures.next(), figures.next());
-    row.extend([Value::Null, Value::Null, Value::Int(0), uint(event.statement_id)]);
+    // ENUM('TRANSACTION', ...)
+    let (nesting, kind) = event.nesting.map_or((Value::Null, Value::Null), |id| (uint(id), uint(1)));
+    row.extend([nesting, kind, Value::Int(0), uint(event.statement_id)]);
     row.extend([cpu, controlled, total].map(|figure| figure.expect("three are left")));
     // ENUM('PRIMARY','SECONDARY')
     row.push(uint(1));
@@ -106,8 +111,7 @@ fn rows<'t>(group: &[Value<'static>], totals: impl Fn(usize) -> Option<&'t State
         let sums = totals(class).unwrap_or(&none);
         let mut row = group.to_vec();
         row.push(word(instrument.name));
-        row.extend([uint(sums.count), ps(sums.sum_ns), ps(sums.min_ns)]);
-        row.extend([ps(sums.sum_ns.checked_div(sums.count).unwrap_or(0)), ps(sums.max_ns)]);
+        row.extend(times(&sums.time));
         row.extend(figures(&sums.figures));
         // COUNT_SECONDARY
         row.push(uint(0));
@@ -115,15 +119,21 @@ fn rows<'t>(group: &[Value<'static>], totals: impl Fn(usize) -> Option<&'t State
     }
 }
 
+/// COUNT_STAR to MAX_TIMER_WAIT.
+pub(crate) fn times(time: &TimeTotals) -> [Value<'static>; 5] {
+    let average = time.sum_ns.checked_div(time.count).unwrap_or(0);
+    [uint(time.count), ps(time.sum_ns), ps(time.min_ns), ps(average), ps(time.max_ns)]
+}
+
 type Classes = BTreeMap<usize, StatementTotals>;
 
 /// Sums by a key of the group.
-fn grouped<K: Ord>(cx: &Context, key: impl Fn(&StatementGroup) -> Option<K>) -> BTreeMap<K, Classes> {
+fn grouped<K: Ord>(cx: &Context, key: impl Fn(&SessionSums) -> Option<K>) -> BTreeMap<K, Classes> {
     let mut groups: BTreeMap<K, Classes> = BTreeMap::new();
-    for group in cx.source.statement_totals() {
+    for group in cx.source.session_sums() {
         let Some(key) = key(&group) else { continue };
         let classes = groups.entry(key).or_default();
-        for (class, totals) in &group.classes {
+        for (class, totals) in &group.statements {
             classes.entry(class.index()).or_default().merge(totals);
         }
     }

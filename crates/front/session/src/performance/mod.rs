@@ -6,17 +6,19 @@
 mod recorder;
 mod rows;
 mod sums;
+mod transaction;
 
 pub(crate) use recorder::{EXECUTE, PREPARE, Recorder};
-pub(crate) use rows::{statement_events, statement_totals};
+pub(crate) use rows::{session_sums, statement_events, transaction_events};
 pub(crate) use sums::Ended;
+pub(crate) use transaction::Savepointing;
 
-use observe::StatementSums;
+use observe::{StatementSums, TransactionSums};
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU8;
 use sync::Records;
 
-/// Statements that a session keeps: `performance_schema_events_statements_history_size`.
+/// Statements and transactions that a session keeps: `performance_schema_events_statements_history_size` and its like.
 const HISTORY: usize = 10;
 
 /// Words of a statement's record.
@@ -36,7 +38,9 @@ mod word {
     pub const ERROR: usize = 6;
     /// Bytes of the statement, the schema and the message, 16 bits each.
     pub const TEXTS: usize = 7;
-    pub const FIGURES_FROM: usize = 8;
+    /// The transaction that it is part of, or 0.
+    pub const NESTING: usize = 8;
+    pub const FIGURES_FROM: usize = 9;
     pub const COUNT: usize = FIGURES_FROM + FIGURES;
 }
 
@@ -65,6 +69,10 @@ pub(crate) struct Lane {
     records: OnceLock<Records<{ word::COUNT }>>,
     /// W: the session. R: anybody.
     sums: StatementSums,
+    /// As `records`, of transactions.
+    transactions: OnceLock<Records<{ transaction::word::COUNT }>>,
+    /// W: the session. R: anybody.
+    transaction_sums: TransactionSums,
 }
 
 impl Default for Lane {
@@ -73,6 +81,8 @@ impl Default for Lane {
             watched: AtomicU8::new(INSTRUMENTED | HAS_HISTORY),
             records: OnceLock::new(),
             sums: StatementSums::default(),
+            transactions: OnceLock::new(),
+            transaction_sums: TransactionSums::default(),
         }
     }
 }
@@ -82,11 +92,18 @@ impl Lane {
         self.records.get_or_init(|| Records::new(HISTORY))
     }
 
+    fn transactions(&self) -> &Records<{ transaction::word::COUNT }> {
+        self.transactions.get_or_init(|| Records::new(HISTORY))
+    }
+
     /// A session begins: the records are not those of the one before.
     pub fn open(&self) {
         // Relaxed: the session is not there yet for anybody else.
         self.watched.store(INSTRUMENTED | HAS_HISTORY, std::sync::atomic::Ordering::Relaxed);
         if let Some(records) = self.records.get() {
+            records.clear();
+        }
+        if let Some(records) = self.transactions.get() {
             records.clear();
         }
     }

@@ -1,5 +1,6 @@
 //! The statement at hand, from the moment that it is known to its end.
 
+use super::transaction::TransactionRecorder;
 use super::{HAS_HISTORY, INSTRUMENTED, Lane, bit, word};
 use crate::com::COM;
 use crate::session::Session;
@@ -68,6 +69,8 @@ pub(crate) struct Recorder {
     rare: u64,
     rare_counts: [u64; RARE_FIGURES.len()],
     lock_ms: u64,
+    /// The transaction in progress.
+    pub transaction: TransactionRecorder,
 }
 
 impl Default for Recorder {
@@ -82,6 +85,7 @@ impl Default for Recorder {
             rare: 0,
             rare_counts: [0; RARE_FIGURES.len()],
             lock_ms: 0,
+            transaction: TransactionRecorder::default(),
         }
     }
 }
@@ -93,6 +97,19 @@ impl Recorder {
         self.class = QUERY;
         self.is_noted = false;
         self.uses_no_index = false;
+    }
+
+    /// The last event's number.
+    #[inline]
+    pub fn event_id(&self) -> u64 {
+        self.events
+    }
+
+    /// The number of another event.
+    #[inline]
+    pub fn next_event(&mut self) -> u64 {
+        self.events += 1;
+        self.events
     }
 
     /// What the planner reads of the dictionary and of samples is not the statement's.
@@ -116,6 +133,7 @@ impl Recorder {
         record.set(word::END_EVENT_ID, 0);
         record.set(word::STATEMENT_ID, connection << 32 | (self.statements & 0xffff_ffff));
         record.set(word::CLASS, class.index() as u64);
+        record.set(word::NESTING, self.transaction.event_id().unwrap_or(0));
         set_statement(&record, text);
     }
 
@@ -237,6 +255,8 @@ impl Session {
     /// A statement or another command has ended.
     #[inline]
     pub(crate) fn end_event(&mut self, took_ns: u64, error: Option<&SqlError>) {
+        let ended = observe::clock::now_ns();
+        self.settle_transaction(ended, took_ns);
         let lane = &self.entry.lane().performance;
         let class = self.recorder.class;
         let watch = Watch::of(lane, class);
@@ -263,7 +283,6 @@ impl Session {
         }
         let record = lane.records().write();
         record.set(word::END_EVENT_ID, self.recorder.events);
-        let ended = observe::clock::now_ns();
         record.set(word::BEGAN, ended.saturating_sub(took_ns));
         record.set(word::ENDED, ended);
         let mut bits = record.get(word::CLASS) & bit::HAS_TEXT | class.index() as u64;

@@ -1,13 +1,15 @@
 //! Statements' records and sums, for who reads `performance_schema`.
 
+use super::sums::Sums;
+use super::transaction::{bit as of_transaction_bits, word as of_transaction};
 use super::{Lane, bit, word};
 use crate::Server;
-use inspect::{StatementEvent, StatementGroup};
+use inspect::{SessionSums, StatementEvent, TransactionEvent};
 use observe::instrument::InstrumentId;
-use observe::setup::{self, Consumer};
+use observe::setup;
 use observe::{FIGURES, Figure, Figures};
 use std::sync::atomic::Ordering;
-use sync::Record;
+use sync::{Record, Records};
 
 /// The record of a session's statement, in the terms of the tables.
 fn event(thread: u64, now_ns: u64, since_us: u64, record: &Record<{ word::COUNT }>) -> StatementEvent {
@@ -54,6 +56,7 @@ fn event(thread: u64, now_ns: u64, since_us: u64, record: &Record<{ word::COUNT 
         message,
         figures,
         statement_id: words[word::STATEMENT_ID],
+        nesting: (words[word::NESTING] != 0).then_some(words[word::NESTING]),
     }
 }
 
@@ -67,14 +70,7 @@ pub(crate) fn statement_events(server: &Server, history: bool) -> Vec<StatementE
         // Relaxed: a figure for the reader.
         let since_us = crate::clock::clock_us().saturating_sub(lane.since_us.load(Ordering::Relaxed));
         let now_ns = observe::clock::now_ns();
-        let (current, mut kept) = (records.current(), records.history());
-        kept.sort_by_key(|record| record.words[word::EVENT_ID]);
-        kept.dedup_by_key(|record| record.words[word::EVENT_ID]);
-        let chosen: Vec<_> = match history {
-            true => kept.into_iter().filter(|r| r.words[word::END_EVENT_ID] != 0).collect(),
-            // The slot that was freed last holds what was there before.
-            false => current.into_iter().chain(kept).max_by_key(|r| r.words[word::EVENT_ID]).into_iter().collect(),
-        };
+        let chosen = chosen(records, history, word::EVENT_ID, word::END_EVENT_ID);
         // Relaxed: is it still the same session's?
         if lane.id.load(Ordering::Relaxed) == thread {
             events.extend(chosen.iter().map(|record| event(thread, now_ns, since_us, record)));
@@ -83,21 +79,80 @@ pub(crate) fn statement_events(server: &Server, history: bool) -> Vec<StatementE
     events
 }
 
-/// Sums of statements of sessions that are there and of those that have ended.
-pub(crate) fn statement_totals(server: &Server) -> Vec<StatementGroup> {
-    let consumers = setup::consumers();
-    if !consumers.has(Consumer::Global) && setup::is_off() {
+/// Transactions of all sessions that are there: the last one of each, or those that are kept and over.
+pub(crate) fn transaction_events(server: &Server, history: bool) -> Vec<TransactionEvent> {
+    let mut events = Vec::new();
+    for (_, lane) in server.processes.0.iter_claimed() {
+        // Acquire: pairs with Release in `Entry::open`.
+        let thread = lane.id.load(Ordering::Acquire);
+        let Some(records) = lane.performance.transactions.get().filter(|_| thread != 0) else { continue };
+        let chosen = chosen(records, history, of_transaction::EVENT_ID, of_transaction::END_EVENT_ID);
+        let now_ns = observe::clock::now_ns();
+        // Relaxed: is it still the same session's?
+        if lane.id.load(Ordering::Relaxed) == thread {
+            events.extend(chosen.iter().map(|record| transaction(thread, now_ns, &record.words)));
+        }
+    }
+    events
+}
+
+fn transaction(thread: u64, now_ns: u64, words: &[u64; of_transaction::COUNT]) -> TransactionEvent {
+    let (bits, savepoints) = (words[of_transaction::BITS], words[of_transaction::SAVEPOINTS]);
+    let is_over = words[of_transaction::END_EVENT_ID] != 0;
+    let has = |bit: u64| bits & bit != 0;
+    let (began, ended) = match (is_over, words[of_transaction::BEGAN]) {
+        (true, began) => (began, words[of_transaction::ENDED]),
+        // It began with the statement that runs.
+        (false, 0) => (now_ns, now_ns),
+        (false, began) => (began, now_ns),
+    };
+    TransactionEvent {
+        thread,
+        event_id: words[of_transaction::EVENT_ID],
+        end_event_id: is_over.then_some(words[of_transaction::END_EVENT_ID]),
+        rolled_back: has(of_transaction_bits::ROLLED_BACK),
+        timer: (!is_over || has(of_transaction_bits::TIMED)).then_some((began, ended)),
+        read_only: has(of_transaction_bits::READ_ONLY),
+        isolation: (bits >> of_transaction_bits::ISOLATION) as u8,
+        autocommit: has(of_transaction_bits::AUTOCOMMIT),
+        savepoints: [0, 21, 42].map(|shift| savepoints >> shift & ((1 << 21) - 1)),
+        nesting: words[of_transaction::NESTING],
+    }
+}
+
+/// The last record of a session, or those that are kept and over, by their numbers.
+fn chosen<const WORDS: usize>(
+    records: &Records<WORDS>,
+    history: bool,
+    event_id: usize,
+    end_event_id: usize,
+) -> Vec<Record<WORDS>> {
+    let (current, mut kept) = (records.current(), records.history());
+    kept.sort_by_key(|record| record.words[event_id]);
+    kept.dedup_by_key(|record| record.words[event_id]);
+    match history {
+        true => kept.into_iter().filter(|r| r.words[end_event_id] != 0).collect(),
+        // The slot that was freed last holds what was there before.
+        false => current.into_iter().chain(kept).max_by_key(|r| r.words[event_id]).into_iter().collect(),
+    }
+}
+
+/// Sums of sessions that are there, and of those that have ended by account.
+pub(crate) fn session_sums(server: &Server) -> Vec<SessionSums> {
+    if setup::is_off() {
         return Vec::new();
     }
-    let groups = std::cell::RefCell::new(Vec::<StatementGroup>::new());
-    let ended = |user: &str, host: &str, class, totals: &_| {
-        let mut groups = groups.borrow_mut();
-        let is_new = groups.last().is_none_or(|g| (g.user.as_str(), g.host.as_str()) != (user, host));
-        if is_new {
-            let (user, host) = (user.to_string(), host.to_string());
-            groups.push(StatementGroup { thread: None, user, host, classes: Vec::new() });
-        }
-        groups.last_mut().expect("it was pushed").classes.push((class, *totals));
+    let consumers = setup::consumers();
+    let groups = std::cell::RefCell::new(Vec::<SessionSums>::new());
+    let ended = |user: &str, host: &str, sums: &Sums| {
+        let classes = sums.classes.iter().map(|(class, t)| (InstrumentId::from_index(usize::from(*class)), *t));
+        groups.borrow_mut().push(SessionSums {
+            thread: None,
+            user: user.to_string(),
+            host: host.to_string(),
+            statements: classes.collect(),
+            transactions: sums.transactions,
+        });
     };
     let live = || {
         for (_, lane) in server.processes.0.iter_claimed() {
@@ -107,8 +162,9 @@ pub(crate) fn statement_totals(server: &Server) -> Vec<StatementGroup> {
                 continue;
             }
             let (user, host) = account_of(lane);
-            let classes = lane.performance.sums.totals(consumers).collect();
-            groups.borrow_mut().push(StatementGroup { thread: Some(thread), user, host, classes });
+            let statements = lane.performance.sums.totals(consumers).collect();
+            let transactions = lane.performance.transaction_sums.totals(consumers);
+            groups.borrow_mut().push(SessionSums { thread: Some(thread), user, host, statements, transactions });
         }
     };
     server.ended.read(ended, live);

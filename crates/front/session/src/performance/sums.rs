@@ -1,20 +1,24 @@
 //! Sums of sessions that have ended, by account.
 
 use super::Lane;
-use observe::StatementTotals;
-use observe::instrument::InstrumentId;
 use observe::setup::{self, Consumers};
+use observe::{StatementTotals, TransactionTotals};
 use std::collections::HashMap;
 use sync::{Mutex, Rank};
 
-type Classes = HashMap<u16, StatementTotals>;
+/// Sums of one account.
+#[derive(Default)]
+pub(super) struct Sums {
+    pub classes: HashMap<u16, StatementTotals>,
+    pub transactions: TransactionTotals,
+}
 
 #[derive(Default)]
 struct Accounts {
     /// Of what epoch the sums are, see `observe::setup`.
     epoch: u32,
     /// By user and host.
-    classes: HashMap<(String, String), Classes>,
+    sums: HashMap<(String, String), Sums>,
 }
 
 /// What sessions that have ended leave to their accounts.
@@ -30,23 +34,23 @@ impl Ended {
         let consumers = setup::consumers();
         let mut accounts = self.0.lock();
         accounts.begin(consumers);
+        let sums = accounts.sums.entry((user.to_string(), host.to_string())).or_default();
         for (class, totals) in lane.sums.totals(consumers) {
-            let classes = accounts.classes.entry((user.to_string(), host.to_string())).or_default();
-            classes.entry(class.index() as u16).or_default().merge(&totals);
+            sums.classes.entry(class.index() as u16).or_default().merge(&totals);
+        }
+        for (sum, totals) in sums.transactions.iter_mut().zip(lane.transaction_sums.totals(consumers)) {
+            sum.merge(&totals);
         }
         // Under the lock: whoever reads both sees a session's sums in one place.
         lane.sums.clear(consumers);
+        lane.transaction_sums.clear(consumers);
     }
 
     /// Calls `each` with user, host and sums of each account, then `live`, while no session ends.
-    pub fn read(&self, mut each: impl FnMut(&str, &str, InstrumentId, &StatementTotals), live: impl FnOnce()) {
+    pub(super) fn read(&self, mut each: impl FnMut(&str, &str, &Sums), live: impl FnOnce()) {
         let mut accounts = self.0.lock();
         accounts.begin(setup::consumers());
-        for ((user, host), classes) in &accounts.classes {
-            for (class, totals) in classes {
-                each(user, host, InstrumentId::from_index(usize::from(*class)), totals);
-            }
-        }
+        accounts.sums.iter().for_each(|((user, host), sums)| each(user, host, sums));
         live();
     }
 }
@@ -54,7 +58,7 @@ impl Ended {
 impl Accounts {
     fn begin(&mut self, consumers: Consumers) {
         if self.epoch != consumers.epoch() {
-            self.classes.clear();
+            self.sums.clear();
             self.epoch = consumers.epoch();
         }
     }
