@@ -35,7 +35,8 @@ pub(crate) const fn time() -> DataType {
     DataType::new(TypeKind::DateTime)
 }
 
-/// Names and types of a schema's tables, as text: `TABLE` lines, each followed by the lines of its columns:
+/// Names and types of a schema's tables, as text: `TABLE [utf8mb4_bin]` lines, the second word for another default collation than
+/// utf8mb4's, each followed by the lines of its columns:
 /// `  NAME type [ascii | bin | utf8mb4] [not null] [default '...' | default now [on update]]`, the words in the middle
 /// for another collation than that of names, and of its keys: `  primary key (COLUMN [desc], ...)`, `  unique key NAME (...)`,
 /// `  key NAME (...)`, which are shown and never read by.
@@ -61,12 +62,18 @@ impl Spec {
     }
 
     pub(crate) fn tables(&self) -> impl Iterator<Item = &'static str> {
-        self.text.lines().filter(|l| !l.starts_with(' '))
+        self.text.lines().filter(|l| !l.starts_with(' ')).map(|l| l.split_once(' ').map_or(l, |(name, _)| name))
     }
 
     /// Those of columns and of keys.
     fn all_lines(&self, table: &str) -> impl Iterator<Item = &'static str> {
-        self.text.lines().skip_while(move |l| *l != table).skip(1).take_while(|l| l.starts_with(' ')).map(str::trim)
+        let own = move |l: &&str| l.strip_prefix(table).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
+        self.text.lines().skip_while(move |l| !own(l)).skip(1).take_while(|l| l.starts_with(' ')).map(str::trim)
+    }
+
+    fn collation(&self, table: &str) -> CollationId {
+        let is_binary = self.text.lines().any(|l| l.strip_prefix(table) == Some(" utf8mb4_bin"));
+        if is_binary { CollationId::UTF8MB4_BIN } else { CollationId::UTF8MB4_0900_AI_CI }
     }
 
     fn lines(&self, table: &str) -> impl Iterator<Item = &'static str> {
@@ -101,6 +108,7 @@ impl Spec {
             "longtext" => string(TypeKind::LongText, 0),
             "blob" => DataType::new(TypeKind::Blob),
             "mediumblob" => DataType::new(TypeKind::MediumBlob),
+            "longblob" => DataType::new(TypeKind::LongBlob),
             "time" => DataType { decimals: number() as u8, ..DataType::new(TypeKind::Time) },
             "json" => DataType::new(TypeKind::Json),
             "null" => DataType::new(TypeKind::Null),
@@ -109,11 +117,15 @@ impl Spec {
             "bigint" => DataType { length: 21, ..DataType::new(TypeKind::BigInt) },
             "bigint unsigned" => bigint(),
             "smallint" => DataType { length: 6, ..DataType::new(TypeKind::SmallInt) },
+            "mediumint unsigned" => DataType { length: 8, ..DataType::new(TypeKind::MediumInt) }.unsigned(),
             "int" => int(),
             "int unsigned" => int().unsigned(),
             "smallint unsigned" => DataType { length: 5, ..DataType::new(TypeKind::SmallInt) }.unsigned(),
             "tinyint" => DataType { length: if number() == 1 { 1 } else { 4 }, ..DataType::new(TypeKind::TinyInt) },
-            "double" if number() > 0 => DataType { length: number(), decimals: 3, ..DataType::new(TypeKind::Double) },
+            "double" if number() > 0 => {
+                let decimals = arguments.trim_end_matches(')').rsplit(',').next().and_then(|n| n.parse().ok());
+                DataType { length: number(), decimals: decimals.unwrap_or(0), ..DataType::new(TypeKind::Double) }
+            }
             "double" => DataType::new(TypeKind::Double),
             "float" => DataType::new(TypeKind::Float),
             "decimal" => DataType::decimal(number(), 0),
@@ -132,6 +144,8 @@ impl Spec {
             let mut table = computed(&schema.name, name, &self.columns(name), compute);
             for (column, line) in table.columns.iter_mut().zip(self.lines(name)) {
                 column.members = members(line);
+                column.explicit_collation =
+                    ["ascii", "utf8mb4"].iter().any(|word| line.split(' ').nth(2) == Some(word));
                 if let Some((_, default)) = line.split_once(" default ") {
                     column.on_update_now = default.ends_with(" on update");
                     column.default = match default.strip_prefix('\'').and_then(|text| text.strip_suffix('\'')) {
@@ -140,6 +154,7 @@ impl Spec {
                     };
                 }
             }
+            table.default_collation = self.collation(name);
             table.indexes =
                 self.all_lines(name).filter(|line| is_key(line)).map(|line| index(line, &table.columns)).collect();
             schema.tables.insert(name.to_string(), Arc::new(table));

@@ -1,6 +1,7 @@
 //! SHOW CREATE TABLE and SHOW CREATE DATABASE.
 
 use crate::ddl_text::{column_line, index_line};
+use crate::information_schema::{PERFORMANCE_SCHEMA_ENGINE, is_of_instruments};
 use catalog::{CheckOption, Schema, Table, View, ViewAlgorithm};
 use engine::Engine;
 use sql::lexer::{Lexer, Tok};
@@ -22,7 +23,8 @@ pub fn create_table(table: &Table, encrypts: bool, engine: &Engine) -> Result<St
     let mut out = format!("CREATE {word}TABLE {} (\n  {}\n)", quote_name(&table.name), lines.join(",\n  "));
     let options = table.create_options.in_schema(encrypts && !table.temporary);
     out.push_str(&options.before_engine(quote_name));
-    _ = write!(out, " ENGINE={}", table.engine.name());
+    let engine_name = if is_of_instruments(table) { PERFORMANCE_SCHEMA_ENGINE } else { table.engine.name() };
+    _ = write!(out, " ENGINE={engine_name}");
     if let Some(counter) = &table.auto_increment {
         let next = counter.next(engine).map_err(catalog::error::from_engine)?;
         if next > 1 {

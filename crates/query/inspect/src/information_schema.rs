@@ -20,7 +20,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 use types::charset::Charset;
 use types::collation::{COLLATIONS, CollationId, PadAttribute};
-use types::{Result, Value};
+use types::{Result, TypeKind, Value};
 
 /// Rows by table.
 const COMPUTED: &[(&str, Compute)] = &[
@@ -126,7 +126,11 @@ pub(crate) fn table_status(cx: &Context, table: &Table) -> Result<Row> {
     }
     let collation = word(table.default_collation.info().name);
     if table.is_virtual() {
-        let mut row = vec![Value::Null, Value::Int(10), Value::Null];
+        let (engine, format) = match is_of_instruments(table) {
+            true => (word(PERFORMANCE_SCHEMA_ENGINE), word(instruments_format(table))),
+            false => (Value::Null, Value::Null),
+        };
+        let mut row = vec![engine, Value::Int(10), format];
         row.extend((0..6).map(|_| uint(0)));
         row.extend([Value::Null, Value::Null, Value::Null, Value::Null, collation, Value::Null, word(""), word("")]);
         return Ok(row);
@@ -186,8 +190,25 @@ fn row_count(cx: &Context, table: &Table) -> Result<u64> {
     count().map_err(catalog::error::from_engine)
 }
 
+/// The name of the engine of performance_schema.
+pub(crate) const PERFORMANCE_SCHEMA_ENGINE: &str = "PERFORMANCE_SCHEMA";
+
+/// Is it one of performance_schema's tables?
+pub(crate) fn is_of_instruments(table: &Table) -> bool {
+    table.is_virtual() && table.schema == "performance_schema"
+}
+
+/// ROW_FORMAT of such a table: the rows of one without texts of any length are all as long.
+fn instruments_format(table: &Table) -> &'static str {
+    let varies = |c: &Column| {
+        let kind = c.data_type.kind;
+        matches!(kind, TypeKind::VarChar | TypeKind::VarBinary | TypeKind::Json) || kind.is_blob()
+    };
+    if table.columns.iter().any(varies) { "Dynamic" } else { "Fixed" }
+}
+
 pub(crate) fn table_type(table: &Table) -> &'static str {
-    if table.is_virtual() {
+    if table.is_virtual() && !is_of_instruments(table) {
         "SYSTEM VIEW"
     } else if table.view.is_some() {
         "VIEW"
@@ -316,7 +337,7 @@ pub(crate) fn index_rows(cx: &Context, table: &Table) -> Result<Vec<Row>> {
         return Ok(rows);
     }
     // MySQL tells of its tables' keys, and counts nothing.
-    let of_instruments = table.is_virtual() && table.schema == "performance_schema";
+    let of_instruments = is_of_instruments(table);
     let cardinalities = innodb_statistics::cardinalities(cx, table)?;
     for (index, different) in table.indexes.iter().zip(cardinalities).filter(|(i, _)| !i.is_hidden()) {
         let algorithm = index.algorithm.unwrap_or(match table.engine {

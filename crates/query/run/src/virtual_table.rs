@@ -16,17 +16,22 @@ pub struct VirtualOp {
     pub next: usize,
 }
 
-/// Values of ENUM columns are computed as texts, and are numbers where rows are compared and sorted.
+/// Values of ENUM and SET columns are computed as texts, and are numbers where rows are compared and sorted.
 fn number_members(table: &Table, rows: &mut [Vec<Value<'static>>]) {
-    let columns = table.columns.iter().enumerate();
-    for (at, column) in columns.filter(|(_, c)| c.data_type.kind == TypeKind::Enum && !c.members.is_empty()) {
+    for (at, column) in table.columns.iter().enumerate().filter(|(_, c)| !c.members.is_empty()) {
+        let member = |text: &[u8]| column.members.iter().position(|m| m.as_bytes() == text);
         for row in &mut *rows {
-            let number = match &row[at] {
-                Value::Bytes(text) => column.members.iter().position(|m| m.as_bytes() == &**text),
+            let Value::Bytes(text) = &row[at] else { continue };
+            let number = match column.data_type.kind {
+                TypeKind::Enum => member(text).map(|n| n as u64 + 1),
+                TypeKind::Set if text.is_empty() => Some(0),
+                TypeKind::Set => {
+                    text.split(|b| *b == b',').try_fold(0, |bits, word| member(word).map(|n| bits | 1 << n))
+                }
                 _ => None,
             };
             if let Some(n) = number {
-                row[at] = Value::UInt(n as u64 + 1);
+                row[at] = Value::UInt(n);
             }
         }
     }
