@@ -6,13 +6,13 @@
 //! ```text
 //!  63          32 31        16 15         0
 //! +--------------+------------+------------+
-//! |    epoch     |     0      |  consumers |
+//! |    epoch     |   stages   |  consumers |
 //! +--------------+------------+------------+
 //! ```
 //! TRUNCATE of a summary raises the epoch. Sums belong to an epoch: their one writer begins anew when it sees a later one, and
 //! readers take sums of an earlier one for zero. So nobody but the writer ever stores to them.
 
-use crate::instrument::{ALL, COUNT, InstrumentId};
+use crate::instrument::{ALL, COUNT, InstrumentId, Kind};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 /// Makes the enum and its names from one list.
@@ -61,6 +61,8 @@ consumers! {
 }
 
 const CONSUMERS: u64 = 0xffff;
+/// A stage without progress is enabled.
+const STAGES: u64 = 1 << 16;
 const EPOCH_ONE: u64 = 1 << 32;
 
 /// W: UPDATE of `setup_consumers`, TRUNCATE. R: statements.
@@ -95,6 +97,12 @@ impl Consumers {
     pub fn have(self, consumers: &[Consumer]) -> bool {
         let wanted = consumers.iter().fold(0, |bits, &c| bits | 1 << c as u8);
         self.0 & wanted == wanted
+    }
+
+    /// Are stages recorded that only tell what a statement is at?
+    #[inline]
+    pub fn watches_stages(self) -> bool {
+        self.0 & STAGES != 0
     }
 
     /// Sums of another epoch are zero.
@@ -134,7 +142,7 @@ pub fn start_over() {
 pub fn switch_off() {
     // Relaxed: no other thread serves anybody yet.
     IS_OFF.store(1, Ordering::Relaxed);
-    WORD.fetch_and(!CONSUMERS, Ordering::Relaxed);
+    WORD.fetch_and(!(CONSUMERS | STAGES), Ordering::Relaxed);
 }
 
 /// Is Performance Schema off?
@@ -174,6 +182,18 @@ pub fn flags(id: InstrumentId) -> Flags {
 pub fn set_instrument(id: InstrumentId, enabled: bool, timed: bool) {
     // Relaxed: as `consumers`.
     FLAGS[id.index()].store(Flags::of(enabled, timed).0, Ordering::Relaxed);
+    if ALL[id.index()].kind != Kind::Stage {
+        return;
+    }
+    let is_watched = |at: &usize| {
+        let is_plain = ALL[*at].kind == Kind::Stage && ALL[*at].properties.is_empty();
+        is_plain && flags(InstrumentId::from_index(*at)).is_enabled()
+    };
+    // Relaxed: as `consumers`.
+    match (0..COUNT).any(|at| is_watched(&at)) && !is_off() {
+        true => WORD.fetch_or(STAGES, Ordering::Relaxed),
+        false => WORD.fetch_and(!STAGES, Ordering::Relaxed),
+    };
 }
 
 #[cfg(test)]
@@ -194,8 +214,11 @@ mod tests {
 
         const SLEEP: InstrumentId = id("stage/sql/User sleep");
         assert!(!flags(SLEEP).is_enabled() && !flags(SLEEP).is_timed());
+        assert!(!consumers().watches_stages(), "only stages with progress are on");
         set_instrument(SLEEP, true, false);
+        assert!(consumers().watches_stages());
         assert!(flags(SLEEP).is_enabled() && !flags(SLEEP).is_timed());
         set_instrument(SLEEP, false, false);
+        assert!(!consumers().watches_stages());
     }
 }

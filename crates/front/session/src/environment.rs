@@ -118,6 +118,12 @@ impl expr::Env for State {
         self.lane.map_or(stage, |lane| self.server.processes.stage(lane, stage))
     }
 
+    fn progress(&self, completed: u64, estimated: u64) {
+        if let Some(lane) = self.lane {
+            self.server.processes.0.get(lane).performance.stages.note_progress(completed, estimated);
+        }
+    }
+
     fn release_lock(&mut self, name: &str) -> Option<bool> {
         match self.user_locks.release(name) {
             Some(()) => Some(true),

@@ -139,6 +139,7 @@ impl Processes {
         // Relaxed: single writer; readers want a recent figure.
         let before = word.load(Ordering::Relaxed);
         word.store(stage as u8, Ordering::Relaxed);
+        self.0.get(lane).performance.go_on(Some(stage));
         Stage::ALL[usize::from(before)]
     }
 

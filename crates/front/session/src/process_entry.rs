@@ -63,6 +63,7 @@ impl Entry {
     pub fn stage(&self, stage: Stage) {
         // Relaxed: single writer; readers want a recent figure.
         self.lane().stage.store(stage as u8, Ordering::Relaxed);
+        self.lane().performance.go_on(Some(stage));
     }
 
     pub fn lane(&self) -> &Lane {
@@ -127,6 +128,7 @@ impl Entry {
         lane.stage.store(Stage::Starting as u8, Ordering::Relaxed); // Relaxed: as above
         lane.statement.store(id, Ordering::Relaxed);
         lane.since_us.store(now_us, Ordering::Relaxed);
+        lane.performance.go_on(Some(Stage::Starting));
     }
 
     /// The command is answered. Its time goes on, as MySQL's does.
@@ -134,6 +136,7 @@ impl Entry {
     pub fn sleep(&self) {
         // Relaxed: single writer; readers want a recent figure.
         self.lane().doing.store(Doing::Sleep as u8, Ordering::Relaxed);
+        self.lane().performance.go_on(None);
     }
 
     pub fn prepared(&self, id: u32, text: &Arc<[u8]>) {

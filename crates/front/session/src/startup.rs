@@ -132,6 +132,10 @@ impl inspect::Source for Server {
         crate::performance::transaction_events(self, history)
     }
 
+    fn stage_events(&self, history: bool) -> Vec<inspect::StageEvent> {
+        crate::performance::stage_events(self, history)
+    }
+
     fn session_sums(&self) -> Vec<inspect::SessionSums> {
         crate::performance::session_sums(self)
     }

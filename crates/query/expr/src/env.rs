@@ -45,6 +45,8 @@ pub trait Env {
     fn stage(&self, stage: Stage) -> Stage {
         stage
     }
+    /// The stage at hand has done so much of so much, in units of its own.
+    fn progress(&self, _completed: u64, _estimated: u64) {}
     /// RELEASE_LOCK: `Some(false)` when another session holds it, `None` when nobody does.
     fn release_lock(&mut self, name: &str) -> Option<bool>;
     /// RELEASE_ALL_LOCKS: how many holds there were.
@@ -123,11 +125,17 @@ pub enum Stage {
     ConnectionControl,
     /// SOURCE_POS_WAIT()
     SourcePosition,
+    /// An index is made: rows are read, entries sorted.
+    AlterRead,
+    /// Sorted entries become the index.
+    AlterInsert,
+    /// What others have changed meanwhile is done again.
+    AlterApply,
 }
 
 impl Stage {
     /// All stages, in the order of their numbers.
-    pub const ALL: [Stage; 14] = [
+    pub const ALL: [Stage; 17] = [
         Stage::Starting,
         Stage::Init,
         Stage::Executing,
@@ -142,10 +150,13 @@ impl Stage {
         Stage::AllSent,
         Stage::ConnectionControl,
         Stage::SourcePosition,
+        Stage::AlterRead,
+        Stage::AlterInsert,
+        Stage::AlterApply,
     ];
 
     /// As `SHOW PROCESSLIST` has it.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Stage::Starting => "starting",
             Stage::Init => "init",
@@ -156,12 +167,40 @@ impl Stage {
             Stage::HandlerCommit => "waiting for handler commit",
             Stage::CreatingTable => "creating table",
             Stage::CopyToTmpTable => "copy to tmp table",
-            Stage::AlteringTable => "altering table",
+            Stage::AlteringTable | Stage::AlterRead | Stage::AlterInsert | Stage::AlterApply => "altering table",
             Stage::SendingEvents => "Sending binlog event to replica",
             Stage::AllSent => "Source has sent all binlog to replica; waiting for more updates",
             Stage::ConnectionControl => "Waiting in connection_control plugin",
             Stage::SourcePosition => "Waiting for the replica SQL thread to advance position",
         }
+    }
+
+    /// Its instrument in `performance_schema`.
+    pub const fn instrument(self) -> &'static str {
+        match self {
+            Stage::Starting => "stage/sql/starting",
+            Stage::Init => "stage/sql/init",
+            Stage::Executing => "stage/sql/executing",
+            Stage::Update => "stage/sql/update",
+            Stage::Updating => "stage/sql/updating",
+            Stage::UserSleep => "stage/sql/User sleep",
+            Stage::HandlerCommit => "stage/sql/waiting for handler commit",
+            Stage::CreatingTable => "stage/sql/creating table",
+            Stage::CopyToTmpTable => "stage/sql/copy to tmp table",
+            Stage::AlteringTable => "stage/sql/altering table",
+            Stage::SendingEvents => "stage/sql/Sending binlog event to replica",
+            Stage::AllSent => "stage/sql/Source has sent all binlog to replica; waiting for more updates",
+            Stage::ConnectionControl => "stage/sql/Waiting in connection_control plugin",
+            Stage::SourcePosition => "stage/sql/Waiting for the replica SQL thread to advance position",
+            Stage::AlterRead => "stage/innodb/alter table (read PK and internal sort)",
+            Stage::AlterInsert => "stage/innodb/alter table (insert)",
+            Stage::AlterApply => "stage/innodb/alter table (log apply index)",
+        }
+    }
+
+    /// Does it tell how far it is?
+    pub const fn has_progress(self) -> bool {
+        matches!(self, Stage::CopyToTmpTable | Stage::AlterRead | Stage::AlterInsert | Stage::AlterApply)
     }
 }
 

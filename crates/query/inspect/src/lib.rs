@@ -22,6 +22,7 @@ pub mod plugins;
 pub mod routines;
 mod rows;
 pub mod show;
+mod stages;
 mod statements;
 mod threads;
 mod transactions;
@@ -35,6 +36,7 @@ pub use grants::Rights;
 pub use hosts::{HOST_ERRORS, HostEntry};
 pub use plugins::PLUGINS;
 pub use rows::Rows;
+pub use stages::StageEvent;
 pub use statements::{SessionSums, StatementEvent, without_port};
 pub use threads::RESOURCE_GROUPS;
 pub use transactions::TransactionEvent;
@@ -176,6 +178,8 @@ pub trait Source: Send + Sync {
     fn statement_events(&self, history: bool) -> Vec<StatementEvent>;
     /// The last transaction of each session, or (`history`) those that it keeps and that are over.
     fn transaction_events(&self, history: bool) -> Vec<TransactionEvent>;
+    /// The stage of each session, or (`history`) those that it keeps and that are over.
+    fn stage_events(&self, history: bool) -> Vec<StageEvent>;
     /// Sums by session, and by account of those that have ended.
     fn session_sums(&self) -> Vec<SessionSums>;
     fn clone_record(&self) -> Option<CloneRecord>;

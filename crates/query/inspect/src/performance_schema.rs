@@ -3,7 +3,9 @@
 
 use crate::columns::Compute::All;
 use crate::columns::{Compute, PERFORMANCE_SCHEMA};
-use crate::{CloneStage, Context, Replication, Row, locks, maybe, statements, text, threads, transactions, uint, word};
+use crate::{
+    CloneStage, Context, Replication, Row, locks, maybe, stages, statements, text, threads, transactions, uint, word,
+};
 use catalog::Schema;
 use types::codes::*;
 use types::collation::CollationId;
@@ -16,6 +18,14 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("clone_status", All(clone_status)),
     ("data_locks", All(locks::data_locks)),
     ("data_lock_waits", All(locks::data_lock_waits)),
+    ("events_stages_current", All(stages::current)),
+    ("events_stages_history", All(stages::history)),
+    ("events_stages_history_long", All(stages::history)),
+    ("events_stages_summary_by_account_by_event_name", All(stages::by_account)),
+    ("events_stages_summary_by_host_by_event_name", All(stages::by_host)),
+    ("events_stages_summary_by_thread_by_event_name", All(stages::by_thread)),
+    ("events_stages_summary_by_user_by_event_name", All(stages::by_user)),
+    ("events_stages_summary_global_by_event_name", All(stages::global)),
     ("events_statements_current", All(statements::current)),
     ("events_statements_history", All(statements::history)),
     ("events_statements_history_long", All(statements::history)),

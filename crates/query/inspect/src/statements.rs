@@ -36,6 +36,7 @@ pub struct SessionSums {
     pub host: String,
     pub statements: Vec<(InstrumentId, StatementTotals)>,
     pub transactions: TransactionTotals,
+    pub stages: Vec<(InstrumentId, TimeTotals)>,
 }
 
 /// A client's host without its port.

@@ -31,7 +31,4 @@ pub(super) const STAGES: &[Instrument] = &[
     progress("stage/innodb/alter table (read PK and internal sort)"),
     progress("stage/innodb/alter table (insert)"),
     progress("stage/innodb/alter table (log apply index)"),
-    progress("stage/innodb/alter table (log apply table)"),
-    progress("stage/innodb/alter table (end)"),
-    progress("stage/innodb/buffer pool load"),
 ];

@@ -5,17 +5,19 @@
 
 mod recorder;
 mod rows;
+mod stage;
 mod sums;
 mod transaction;
 
 pub(crate) use recorder::{EXECUTE, PREPARE, Recorder};
-pub(crate) use rows::{session_sums, statement_events, transaction_events};
+pub(crate) use rows::{session_sums, stage_events, statement_events, transaction_events};
+pub(crate) use stage::instrument_of;
 pub(crate) use sums::Ended;
 pub(crate) use transaction::Savepointing;
 
 use observe::{StatementSums, TransactionSums};
 use std::sync::OnceLock;
-use std::sync::atomic::AtomicU8;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use sync::Records;
 
 /// Statements and transactions that a session keeps: `performance_schema_events_statements_history_size` and its like.
@@ -65,6 +67,11 @@ pub(crate) const HAS_HISTORY: u8 = 2;
 pub(crate) struct Lane {
     /// [`INSTRUMENTED`], [`HAS_HISTORY`]. W: the login, UPDATE of `threads`. R: the session's statements.
     pub watched: AtomicU8,
+    /// The last event's number. W: the session.
+    events: AtomicU64,
+    /// The event of the statement at hand. W: the session.
+    statement: AtomicU64,
+    pub stages: stage::Stages,
     /// Made at the first statement. W: the session. R: anybody.
     records: OnceLock<Records<{ word::COUNT }>>,
     /// W: the session. R: anybody.
@@ -79,6 +86,9 @@ impl Default for Lane {
     fn default() -> Lane {
         Lane {
             watched: AtomicU8::new(INSTRUMENTED | HAS_HISTORY),
+            events: AtomicU64::new(0),
+            statement: AtomicU64::new(0),
+            stages: stage::Stages::default(),
             records: OnceLock::new(),
             sums: StatementSums::default(),
             transactions: OnceLock::new(),
@@ -88,6 +98,15 @@ impl Default for Lane {
 }
 
 impl Lane {
+    /// The number of another event of the session.
+    #[inline]
+    fn next_event(&self) -> u64 {
+        // Relaxed: single writer.
+        let next = self.events.load(Ordering::Relaxed) + 1;
+        self.events.store(next, Ordering::Relaxed); // Relaxed: as above
+        next
+    }
+
     fn records(&self) -> &Records<{ word::COUNT }> {
         self.records.get_or_init(|| Records::new(HISTORY))
     }
@@ -99,7 +118,9 @@ impl Lane {
     /// A session begins: the records are not those of the one before.
     pub fn open(&self) {
         // Relaxed: the session is not there yet for anybody else.
-        self.watched.store(INSTRUMENTED | HAS_HISTORY, std::sync::atomic::Ordering::Relaxed);
+        self.watched.store(INSTRUMENTED | HAS_HISTORY, Ordering::Relaxed);
+        self.events.store(0, Ordering::Relaxed); // Relaxed: as above
+        self.stages.clear();
         if let Some(records) = self.records.get() {
             records.clear();
         }

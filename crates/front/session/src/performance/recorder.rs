@@ -55,8 +55,6 @@ const RARE_FIGURES: [(Counter, Figure); 9] = [
 
 /// What a session knows of the statement at hand and forgets when it ends.
 pub(crate) struct Recorder {
-    /// The last event's number.
-    events: u64,
     /// Statements so far.
     statements: u64,
     class: InstrumentId,
@@ -76,7 +74,6 @@ pub(crate) struct Recorder {
 impl Default for Recorder {
     fn default() -> Recorder {
         Recorder {
-            events: 0,
             statements: 0,
             class: QUERY,
             is_noted: false,
@@ -99,19 +96,6 @@ impl Recorder {
         self.uses_no_index = false;
     }
 
-    /// The last event's number.
-    #[inline]
-    pub fn event_id(&self) -> u64 {
-        self.events
-    }
-
-    /// The number of another event.
-    #[inline]
-    pub fn next_event(&mut self) -> u64 {
-        self.events += 1;
-        self.events
-    }
-
     /// What the planner reads of the dictionary and of samples is not the statement's.
     #[inline]
     pub fn planned(&mut self, counters: &SessionCounters) {
@@ -125,11 +109,13 @@ impl Recorder {
         if !watch.records {
             return;
         }
-        self.events += 1;
+        let event_id = lane.next_event();
+        // Relaxed: single writer.
+        lane.statement.store(event_id, Ordering::Relaxed);
         self.statements += 1;
         self.is_noted = true;
         let record = lane.records().write();
-        record.set(word::EVENT_ID, self.events);
+        record.set(word::EVENT_ID, event_id);
         record.set(word::END_EVENT_ID, 0);
         record.set(word::STATEMENT_ID, connection << 32 | (self.statements & 0xffff_ffff));
         record.set(word::CLASS, class.index() as u64);
@@ -282,7 +268,7 @@ impl Session {
             self.recorder.note(lane, watch, class, self.state.id.into(), None);
         }
         let record = lane.records().write();
-        record.set(word::END_EVENT_ID, self.recorder.events);
+        record.set(word::END_EVENT_ID, lane.events.load(Ordering::Relaxed)); // Relaxed: single writer
         record.set(word::BEGAN, ended.saturating_sub(took_ns));
         record.set(word::ENDED, ended);
         let mut bits = record.get(word::CLASS) & bit::HAS_TEXT | class.index() as u64;

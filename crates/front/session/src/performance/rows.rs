@@ -1,10 +1,12 @@
 //! Statements' records and sums, for who reads `performance_schema`.
 
+use super::stage::word as of_stage;
 use super::sums::Sums;
 use super::transaction::{bit as of_transaction_bits, word as of_transaction};
 use super::{Lane, bit, word};
 use crate::Server;
-use inspect::{SessionSums, StatementEvent, TransactionEvent};
+use expr::Stage;
+use inspect::{SessionSums, StageEvent, StatementEvent, TransactionEvent};
 use observe::instrument::InstrumentId;
 use observe::setup;
 use observe::{FIGURES, Figure, Figures};
@@ -120,6 +122,42 @@ fn transaction(thread: u64, now_ns: u64, words: &[u64; of_transaction::COUNT]) -
     }
 }
 
+/// Stages of all sessions that are there: the one that each is in, or those that are kept and over.
+pub(crate) fn stage_events(server: &Server, history: bool) -> Vec<StageEvent> {
+    let mut events = Vec::new();
+    for (_, lane) in server.processes.0.iter_claimed() {
+        // Acquire: pairs with Release in `Entry::open`.
+        let thread = lane.id.load(Ordering::Acquire);
+        let Some(records) = lane.performance.stages.records().filter(|_| thread != 0) else { continue };
+        let mut chosen = chosen(records, history, of_stage::EVENT_ID, of_stage::END_EVENT_ID);
+        if !history {
+            // A stage that is over is not current.
+            chosen.retain(|record| record.words[of_stage::END_EVENT_ID] == 0);
+        }
+        let (now_ns, progress) = (observe::clock::now_ns(), lane.performance.stages.progress());
+        // Relaxed: is it still the same session's?
+        if lane.id.load(Ordering::Relaxed) == thread {
+            events.extend(chosen.iter().map(|record| stage(thread, now_ns, progress, &record.words)));
+        }
+    }
+    events
+}
+
+fn stage(thread: u64, now_ns: u64, progress: Option<(u64, u64)>, words: &[u64; of_stage::COUNT]) -> StageEvent {
+    let is_over = words[of_stage::END_EVENT_ID] != 0;
+    let ended = if is_over { words[of_stage::ENDED] } else { now_ns };
+    let stage = Stage::ALL[words[of_stage::STAGE] as usize % Stage::ALL.len()];
+    StageEvent {
+        thread,
+        event_id: words[of_stage::EVENT_ID],
+        end_event_id: is_over.then_some(words[of_stage::END_EVENT_ID]),
+        class: super::instrument_of(stage),
+        timer: (words[of_stage::TIMED] != 0).then_some((words[of_stage::BEGAN], ended)),
+        progress: progress.filter(|_| !is_over),
+        nesting: words[of_stage::NESTING],
+    }
+}
+
 /// The last record of a session, or those that are kept and over, by their numbers.
 fn chosen<const WORDS: usize>(
     records: &Records<WORDS>,
@@ -152,6 +190,7 @@ pub(crate) fn session_sums(server: &Server) -> Vec<SessionSums> {
             host: host.to_string(),
             statements: classes.collect(),
             transactions: sums.transactions,
+            stages: sums.stages.iter().map(|(class, t)| (InstrumentId::from_index(usize::from(*class)), *t)).collect(),
         });
     };
     let live = || {
@@ -164,7 +203,9 @@ pub(crate) fn session_sums(server: &Server) -> Vec<SessionSums> {
             let (user, host) = account_of(lane);
             let statements = lane.performance.sums.totals(consumers).collect();
             let transactions = lane.performance.transaction_sums.totals(consumers);
-            groups.borrow_mut().push(SessionSums { thread: Some(thread), user, host, statements, transactions });
+            let stages = lane.performance.stages.totals(consumers).collect();
+            let thread = Some(thread);
+            groups.borrow_mut().push(SessionSums { thread, user, host, statements, transactions, stages });
         }
     };
     server.ended.read(ended, live);

@@ -2,7 +2,7 @@
 
 use super::Lane;
 use observe::setup::{self, Consumers};
-use observe::{StatementTotals, TransactionTotals};
+use observe::{StatementTotals, TimeTotals, TransactionTotals};
 use std::collections::HashMap;
 use sync::{Mutex, Rank};
 
@@ -11,6 +11,7 @@ use sync::{Mutex, Rank};
 pub(super) struct Sums {
     pub classes: HashMap<u16, StatementTotals>,
     pub transactions: TransactionTotals,
+    pub stages: HashMap<u16, TimeTotals>,
 }
 
 #[derive(Default)]
@@ -41,9 +42,13 @@ impl Ended {
         for (sum, totals) in sums.transactions.iter_mut().zip(lane.transaction_sums.totals(consumers)) {
             sum.merge(&totals);
         }
+        for (class, totals) in lane.stages.totals(consumers) {
+            sums.stages.entry(class.index() as u16).or_default().merge(&totals);
+        }
         // Under the lock: whoever reads both sees a session's sums in one place.
         lane.sums.clear(consumers);
         lane.transaction_sums.clear(consumers);
+        lane.stages.begin_anew(consumers);
     }
 
     /// Calls `each` with user, host and sums of each account, then `live`, while no session ends.

@@ -94,8 +94,10 @@ impl Session {
         if self.recorder.transaction.stage != Stage::None {
             self.note_next_transaction();
         }
-        let nesting = self.recorder.event_id();
-        let event_id = self.recorder.next_event();
+        let lane = &self.entry.lane().performance;
+        // Relaxed: single writer.
+        let nesting = lane.statement.load(Ordering::Relaxed);
+        let event_id = lane.next_event();
         let bits = (isolation as u64) << bit::ISOLATION
             | if read_only { bit::READ_ONLY } else { 0 }
             | if autocommit { bit::AUTOCOMMIT } else { 0 };
@@ -152,10 +154,11 @@ impl Session {
 
     #[inline]
     fn record_transaction(&mut self, ended_ns: u64, took_ns: u64) {
-        let end_event = self.recorder.event_id();
         let transaction = &mut self.recorder.transaction;
         transaction.stage = Stage::None;
         let lane = &self.entry.lane().performance;
+        // Relaxed: single writer.
+        let end_event = lane.events.load(Ordering::Relaxed);
         let watch = watch(lane);
         if !watch.sums {
             return;

@@ -1,0 +1,173 @@
+//! Stages of statements. All but those with progress are off at first, as in MySQL: then going on to another stage is one
+//! test more.
+
+use super::Lane;
+use expr::Stage;
+use observe::instrument::{self, InstrumentId};
+use observe::setup::{self, Consumer, Consumers};
+use observe::{TimeCells, TimeTotals};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+use sync::Records;
+
+/// Words of a stage's record.
+pub(super) mod word {
+    pub const EVENT_ID: usize = 0;
+    /// 0: it is going on.
+    pub const END_EVENT_ID: usize = 1;
+    pub const STAGE: usize = 2;
+    /// Nanoseconds since the server began.
+    pub const BEGAN: usize = 3;
+    pub const ENDED: usize = 4;
+    pub const NESTING: usize = 5;
+    /// 1: it has a duration.
+    pub const TIMED: usize = 6;
+    pub const COUNT: usize = 7;
+}
+
+/// The instruments of all stages, by number.
+const INSTRUMENTS: [InstrumentId; Stage::ALL.len()] = {
+    let mut instruments = [instrument::id("stage/sql/starting"); Stage::ALL.len()];
+    let mut at = 0;
+    while at < Stage::ALL.len() {
+        instruments[at] = instrument::id(Stage::ALL[at].instrument());
+        at += 1;
+    }
+    instruments
+};
+
+/// The instrument of a stage.
+pub(crate) fn instrument_of(stage: Stage) -> InstrumentId {
+    INSTRUMENTS[stage as usize]
+}
+
+/// Stages of one session.
+#[derive(Default)]
+pub(crate) struct Stages {
+    /// The stage that is recorded, plus 1; 0: none. W: the session.
+    open: AtomicU8,
+    /// Its number and when it began. W: the session.
+    event_id: AtomicU64,
+    began_ns: AtomicU64,
+    /// How much of it is done, and of how much; 0: nobody knows. W: the session. R: anybody.
+    completed: AtomicU64,
+    estimated: AtomicU64,
+    records: OnceLock<Records<{ word::COUNT }>>,
+    /// As that of `observe::StatementSums`.
+    epoch: AtomicU32,
+    sums: OnceLock<Box<[TimeCells; Stage::ALL.len()]>>,
+}
+
+impl Stages {
+    pub(super) fn clear(&self) {
+        // Relaxed: the session is not there yet for anybody else.
+        self.open.store(0, Ordering::Relaxed);
+        if let Some(records) = self.records.get() {
+            records.clear();
+        }
+    }
+
+    pub(super) fn records(&self) -> Option<&Records<{ word::COUNT }>> {
+        self.records.get()
+    }
+
+    /// Completed and estimated, while that is known.
+    pub fn progress(&self) -> Option<(u64, u64)> {
+        // Relaxed: a figure for the reader.
+        let (completed, estimated) = (self.completed.load(Ordering::Relaxed), self.estimated.load(Ordering::Relaxed));
+        (estimated > 0).then_some((completed.min(estimated), estimated))
+    }
+
+    /// The stage at hand has come so far. For the session.
+    pub fn note_progress(&self, completed: u64, estimated: u64) {
+        // Relaxed: single writer; readers want recent figures.
+        self.completed.store(completed, Ordering::Relaxed);
+        self.estimated.store(estimated, Ordering::Relaxed);
+    }
+
+    /// The sums by stage.
+    pub(super) fn totals(&self, consumers: Consumers) -> impl Iterator<Item = (InstrumentId, TimeTotals)> + '_ {
+        // Acquire: pairs with Release in `begin_anew`.
+        let is_current = self.epoch.load(Ordering::Acquire) == consumers.epoch();
+        let sums = self.sums.get().filter(|_| is_current);
+        let sums = sums.into_iter().flat_map(|sums| INSTRUMENTS.into_iter().zip(sums.iter().map(TimeCells::totals)));
+        sums.filter(|(_, totals)| totals.count > 0)
+    }
+
+    /// All sums are 0. For the session.
+    #[cold]
+    pub(super) fn begin_anew(&self, consumers: Consumers) {
+        if let Some(sums) = self.sums.get() {
+            sums.iter().for_each(TimeCells::clear);
+        }
+        // Release: pairs with Acquire in `totals`.
+        self.epoch.store(consumers.epoch(), Ordering::Release);
+    }
+
+    fn add(&self, consumers: Consumers, stage: usize, took_ns: u64) {
+        // Relaxed: single writer.
+        if self.epoch.load(Ordering::Relaxed) != consumers.epoch() {
+            self.begin_anew(consumers);
+        }
+        self.sums.get_or_init(|| Box::new(std::array::from_fn(|_| TimeCells::default())))[stage].add(took_ns);
+    }
+}
+
+impl Lane {
+    /// The session goes on to a stage; `None`: the statement is over.
+    #[inline]
+    pub fn go_on(&self, stage: Option<Stage>) {
+        // Relaxed: written by this thread.
+        let is_open = self.stages.open.load(Ordering::Relaxed) != 0;
+        if is_open || setup::consumers().watches_stages() || stage.is_some_and(Stage::has_progress) {
+            self.go_on_slow(stage);
+        }
+    }
+
+    #[cold]
+    fn go_on_slow(&self, stage: Option<Stage>) {
+        let (consumers, now_ns) = (setup::consumers(), observe::clock::now_ns());
+        let stages = &self.stages;
+        let kept = consumers.have(&[Consumer::Thread, Consumer::StagesCurrent]);
+        // Relaxed: all words here are this thread's.
+        if let Some(open) = stages.open.swap(0, Ordering::Relaxed).checked_sub(1) {
+            // Relaxed: as above.
+            let began_ns = stages.began_ns.load(Ordering::Relaxed);
+            let is_timed = setup::flags(INSTRUMENTS[usize::from(open)]).is_timed();
+            stages.add(consumers, usize::from(open), if is_timed { now_ns.saturating_sub(began_ns) } else { 0 });
+            if kept && let Some(records) = stages.records.get() {
+                let record = records.write();
+                // Relaxed: as above.
+                record.set(word::END_EVENT_ID, self.events.load(Ordering::Relaxed));
+                record.set(word::ENDED, now_ns);
+                drop(record);
+                if consumers.has(Consumer::StagesHistory) {
+                    records.keep();
+                }
+            }
+        }
+        stages.note_progress(0, 0);
+        let Some(stage) = stage else { return };
+        let flags = setup::flags(INSTRUMENTS[stage as usize]);
+        // Relaxed: a stage goes by what it finds.
+        let is_watched = self.watched.load(Ordering::Relaxed) & super::INSTRUMENTED != 0;
+        if !flags.is_enabled() || !is_watched || !consumers.has(Consumer::Global) {
+            return;
+        }
+        let event_id = self.next_event();
+        // Relaxed: as above.
+        stages.open.store(stage as u8 + 1, Ordering::Relaxed);
+        stages.event_id.store(event_id, Ordering::Relaxed); // Relaxed: as above
+        stages.began_ns.store(now_ns, Ordering::Relaxed); // Relaxed: as above
+        if kept {
+            let record = stages.records.get_or_init(|| Records::new(super::HISTORY)).write();
+            record.set(word::EVENT_ID, event_id);
+            record.set(word::END_EVENT_ID, 0);
+            record.set(word::STAGE, stage as u64);
+            record.set(word::BEGAN, now_ns);
+            // Relaxed: as above.
+            record.set(word::NESTING, self.statement.load(Ordering::Relaxed));
+            record.set(word::TIMED, flags.is_timed().into());
+        }
+    }
+}
