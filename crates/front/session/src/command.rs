@@ -6,7 +6,6 @@ use crate::needs::Action;
 use crate::panics::{self, Panicked};
 use crate::process::Doing;
 use crate::process_entry::Entry;
-use crate::run::lexer_mode;
 use crate::session::bound::Bound;
 use crate::session::plans::PlanCache;
 use crate::session::programs::Programs;
@@ -36,8 +35,6 @@ use types::{Result, SqlError, err};
 const MAX_ALLOWED_PACKET: VarId = id("max_allowed_packet");
 const NET_READ_TIMEOUT: VarId = id("net_read_timeout");
 const NET_WRITE_TIMEOUT: VarId = id("net_write_timeout");
-/// Of a digest in the error log: `max_digest_length`'s default.
-const DIGEST_BYTES_MAX: usize = 1024;
 const DATABASE_CHARSET: VarId = id("character_set_database");
 const DATABASE_COLLATION: VarId = id("collation_database");
 
@@ -341,7 +338,7 @@ impl Session {
     pub(crate) fn note_panic(&self, panicked: &Panicked) -> SqlError {
         observe::increment(Counter::StatementsPanicked);
         let reference = panics::reference();
-        let digest = sql::digest::digest_text(&self.entry.text(), lexer_mode(self.state.sql_mode), DIGEST_BYTES_MAX);
+        let digest = sql::digest::digest_text(&self.entry.text(), self.state.digesting());
         let Panicked { message, backtrace } = panicked;
         panics::tell(&format!("statement {reference} panicked: {digest}\n{message}\n{backtrace}"));
         err!(ER_INTERNAL_ERROR, format!("the statement failed (reference {reference})"))

@@ -31,9 +31,6 @@ const COLLATION_SERVER: VarId = id("collation_server");
 const REQUIRE_PRIMARY_KEY: VarId = id("sql_require_primary_key");
 const RESTRICT_FK: VarId = id("restrict_fk_on_non_standard_key");
 
-/// Of an account statement in the list of processes.
-const SHOWN_BYTES_MAX: usize = 1024;
-
 /// These tell of the statement before, and leave what there is to tell.
 fn shows_conditions(statement: &Statement) -> bool {
     use ShowWhat::{CountErrors, CountWarnings, Errors, Warnings};
@@ -66,8 +63,7 @@ impl Session {
             return Ok(Done::Answered);
         }
         if holds_password(&parsed.statement) {
-            let mode = crate::run::lexer_mode(self.state.sql_mode);
-            self.entry.show_as(&sql::digest::digest_text(parsed.source(), mode, SHOWN_BYTES_MAX));
+            self.entry.show_as(&sql::digest::digest_text(parsed.source(), self.state.digesting()));
         }
         match &parsed.statement {
             Statement::Show(statement) => return self.show(parsed, statement, out),

@@ -172,6 +172,10 @@ impl expr::Env for State {
         self.server.password_strength(self, password)
     }
 
+    fn digesting(&self) -> sql::digest::Digesting {
+        State::digesting(self)
+    }
+
     fn query_attribute(&self, name: &str) -> Result<Option<&str>> {
         if !self.server.globals.load().has(Extension::QueryAttributes) {
             let function = format!("{}.mysql_query_attribute_string", self.database.as_deref().unwrap_or_default());

@@ -2,7 +2,7 @@
 
 use bolero::check;
 use fuzz::{Draw, corpus, mutated};
-use sql::digest::{Normalized, digest_text, normalize};
+use sql::digest::{Digesting, Normalized, digest_text, normalize};
 use sql::{SqlMode, parse, parse_next};
 use types::json;
 
@@ -38,7 +38,7 @@ fn statements() {
             let lifted = sql::parse_lifted(&bytes, mode, &normalized.literals);
             assert_eq!(lifted.is_ok(), parse(&bytes, mode).is_ok(), "lifting never changes what is accepted");
         }
-        digest_text(&bytes, mode, 1024);
+        digest_text(&bytes, Digesting::new(mode));
     });
 }
 

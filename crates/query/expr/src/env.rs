@@ -71,6 +71,10 @@ pub trait Env {
     fn password_strength(&self, _password: &str) -> i64 {
         0
     }
+    /// What STATEMENT_DIGEST_TEXT() depends on beside its argument.
+    fn digesting(&self) -> sql::digest::Digesting {
+        sql::digest::Digesting::new(sql::SqlMode::default())
+    }
     /// What the client has sent with the statement under a name of any case. `None`: nothing, or NULL. Error 1305: the component has
     /// gone since the statement was planned.
     fn query_attribute(&self, _name: &str) -> Result<Option<&str>> {

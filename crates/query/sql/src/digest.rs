@@ -16,6 +16,10 @@
 //!
 //! [`digest_text`] is MySQL's statement digest: every literal becomes `?`, lists of them `...`.
 
+mod text;
+
+pub use text::{Digesting, NameSet, digest_text};
+
 use crate::SqlMode;
 use crate::keywords::Kw;
 use crate::lexer::{ESCAPED, Lexer, Tok, Token, unescape};
@@ -401,117 +405,4 @@ fn hash_token(source: &[u8], token: Token, mixer: &mut Mixer) {
         }
         _ => mixer.word(class << 16),
     }
-}
-
-/// MySQL's digest text: keywords in upper case, identifiers in backquotes, literals as `?`, one space between tokens; lists
-/// of literals become `...`, repeated rows `/* , ... */`. At most `limit` bytes (`max_digest_length`), then `...`.
-pub fn digest_text(source: &[u8], mode: SqlMode, limit: usize) -> String {
-    let mut lexer = Lexer::new(source, mode);
-    let mut pieces: Vec<Piece> = Vec::new();
-    loop {
-        let token = lexer.next_token();
-        let text = &source[token.start as usize..token.end as usize];
-        let piece = match token.tok {
-            Tok::End | Tok::Bad | Tok::Semicolon => break,
-            Tok::Int | Tok::Decimal | Tok::Float | Tok::Str | Tok::NationalStr | Tok::Hex | Tok::Bit | Tok::Param => {
-                Piece::Value
-            }
-            Tok::Introducer => continue,
-            Tok::Word if token.kw == Kw::NULL && !matches!(pieces.last(), Some(Piece::Word("IS" | "NOT"))) => {
-                Piece::Value
-            }
-            Tok::Word if token.kw != Kw::Plain => Piece::Word(token.kw.spelling()),
-            Tok::Word => Piece::Text(format!("`{}`", String::from_utf8_lossy(text))),
-            Tok::Quoted => Piece::Text(format!("`{}`", String::from_utf8_lossy(&text[1..text.len() - 1]))),
-            _ => Piece::Text(String::from_utf8_lossy(text).into_owned()),
-        };
-        push_piece(&mut pieces, piece);
-        if pieces.len() * 2 > limit {
-            break;
-        }
-    }
-    let mut out = String::new();
-    for piece in &pieces {
-        if !out.is_empty() {
-            out.push(' ');
-        }
-        out.push_str(match piece {
-            Piece::Value => "?",
-            Piece::ValueList => "...",
-            Piece::Row => "(?)",
-            Piece::RowList => "(...)",
-            Piece::MoreRows => "/* , ... */",
-            Piece::Word(word) => word,
-            Piece::Text(text) => text,
-        });
-    }
-    if out.len() > limit {
-        let cut = (0..=limit).rev().find(|&i| out.is_char_boundary(i)).unwrap_or(0);
-        out.truncate(cut);
-        out.push_str("...");
-    }
-    out
-}
-
-#[derive(PartialEq)]
-enum Piece {
-    Value,
-    /// `?, ?, ...`
-    ValueList,
-    /// `(?)`
-    Row,
-    /// `(?, ?, ...)`
-    RowList,
-    /// A row was followed by others of its kind.
-    MoreRows,
-    Word(&'static str),
-    Text(String),
-}
-
-fn is_text(piece: Option<&Piece>, text: &str) -> bool {
-    matches!(piece, Some(Piece::Text(t)) if t == text)
-}
-
-/// What a value, and no operand, may stand behind.
-const BEFORE_VALUES: [&str; 9] = ["(", ",", "=", "<", ">", "<=", ">=", "<>", "!="];
-
-/// Appends and folds: signs, lists of values, rows, repeated rows.
-fn push_piece(pieces: &mut Vec<Piece>, piece: Piece) {
-    if piece == Piece::Value {
-        // `- ?` behind anything that is no operand is one value.
-        while let [.., before, sign] = &pieces[..]
-            && (is_text(Some(sign), "-") || is_text(Some(sign), "+"))
-            && matches!(before, Piece::Text(t) if BEFORE_VALUES.contains(&t.as_str()))
-        {
-            pieces.pop();
-        }
-        if let [.., Piece::Value | Piece::ValueList, comma] = &pieces[..]
-            && is_text(Some(comma), ",")
-        {
-            pieces.pop();
-            if let Some(last) = pieces.last_mut() {
-                *last = Piece::ValueList;
-            }
-            return;
-        }
-    }
-    if is_text(Some(&piece), ")")
-        && let [.., open, values @ (Piece::Value | Piece::ValueList)] = &pieces[..]
-        && is_text(Some(open), "(")
-    {
-        let row = if *values == Piece::Value { Piece::Row } else { Piece::RowList };
-        pieces.truncate(pieces.len() - 2);
-        match &pieces[..] {
-            [.., before, comma] if is_text(Some(comma), ",") && *before == row => {
-                pieces.pop();
-                pieces.push(Piece::MoreRows);
-            }
-            [.., before, Piece::MoreRows, comma] if is_text(Some(comma), ",") && *before == row => {
-                pieces.pop();
-            }
-            _ => pieces.push(row),
-        }
-        return;
-    }
-    pieces.push(piece);
 }

@@ -210,6 +210,8 @@ impl<'s> Lexer<'s> {
             (b'>', b'>') => (Tok::ShiftRight, 2),
             (b'>', _) => (Tok::Gt, 1),
             (b'!', b'=') => (Tok::Ne, 2),
+            // MySQL reads two as one.
+            (b'!', b'!') => (Tok::Bang, 2),
             (b'!', _) => (Tok::Bang, 1),
             (b'+', _) => (Tok::Plus, 1),
             (b'-', b'>') if third == b'>' => (Tok::ArrowArrow, 3),

@@ -404,7 +404,7 @@ pub static VARIABLES: &[Variable] = &[
     v("max_connect_errors", Scope::Global, Access::Dynamic, Startup::Option, uint(1, u64::MAX), Default::UInt(100)),
     v("max_connections", Scope::Global, Access::Dynamic, Startup::Option, uint(1, CONNECTIONS_MAX), Default::UInt(151)),
     v("max_delayed_threads", Scope::Both, Access::Dynamic, Startup::Option, uint(0, 16_384), Default::UInt(20)),
-    v("max_digest_length", Scope::Global, Access::ReadOnly, Startup::OptionFixed, uint(0, 1 << 20), Default::UInt(1024)),
+    v("max_digest_length", Scope::Global, Access::ReadOnly, Startup::Option, uint(0, 1 << 20), Default::UInt(1024)),
     v("max_error_count", Scope::Both, Access::Dynamic, Startup::Option, uint(0, 65_535), Default::UInt(1024)),
     v("max_execution_time", Scope::Both, Access::Dynamic, Startup::Option, uint(0, 4_294_967_295), Default::UInt(0)),
     v("max_heap_table_size", Scope::Both, Access::Dynamic, Startup::Option, Kind::UInt { min: 16_384, max: u64::MAX, block: 1024 }, Default::UInt(16_777_216)),

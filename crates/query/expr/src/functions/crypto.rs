@@ -65,7 +65,7 @@ fn statement(a: &Args<'_>) -> Result<Option<String>> {
             false => err!(ER_UNDISCLOSED_PARSE_ERROR_IN_DIGEST_FN),
         }
     })?;
-    Ok(Some(sql::digest::digest_text(&text, mode, usize::MAX)))
+    Ok(Some(sql::digest::digest_text(&text, sql::digest::Digesting { mode, ..a.run.session().digesting() })))
 }
 
 fn random_bytes<'a>(a: Args<'a>) -> Result<Value<'a>> {
