@@ -122,6 +122,13 @@ impl Lane {
         }
     }
 
+    /// What stands in this lane: to see what is added between two looks, while the thread counts for one session.
+    #[inline]
+    pub fn get(self, counter: impl Into<CounterId>) -> u64 {
+        // Relaxed: written by this thread.
+        self.0.counters[counter.into().index()].load(Ordering::Relaxed)
+    }
+
     /// Adds 1 to the counter.
     #[inline]
     pub fn increment(self, counter: impl Into<CounterId>) {

@@ -26,5 +26,5 @@ pub use histogram::{Histogram, Timer, histogram, record};
 pub use lane::{BLOCKS_MAX, Lane, RARE, add, increment, lane, sum};
 pub use registry::{Family, register, register_family, register_gauge, status, status_value};
 pub use session::SessionCounters;
-pub use statements::{FIGURES, Figure, Figures, StatementCells, StatementSums, StatementTotals};
+pub use statements::{FIGURES, FIRST_RARE, Figure, Figures, StatementCells, StatementSums, StatementTotals};
 pub use transactions::{TimeCells, TimeTotals, TransactionSums, TransactionTotals};

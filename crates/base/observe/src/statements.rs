@@ -39,6 +39,8 @@ pub enum Figure {
     MaxTotalMemory,
 }
 
+/// Figures in front of this one are those of most statements.
+pub const FIRST_RARE: usize = Figure::CreatedTmpDiskTables as usize;
 pub const FIGURES: usize = Figure::MaxTotalMemory as usize + 1;
 /// From here on figures are maxima.
 const FIRST_MAXIMUM: usize = Figure::MaxControlledMemory as usize;
@@ -88,14 +90,23 @@ impl Default for StatementCells {
 }
 
 impl StatementCells {
-    /// Adds a statement that took so long. For the one writer.
+    /// Adds a statement that took so long. `rare`: some of the figures from [`FIRST_RARE`] on are not 0. For the one writer.
     #[inline]
-    pub fn add(&self, took_ns: u64, figures: &Figures) {
+    pub fn add(&self, took_ns: u64, figures: &Figures, rare: bool) {
         self.time.add(took_ns);
-        for (at, (cell, &n)) in self.figures.iter().zip(&figures.0).enumerate() {
-            if n == 0 {
-                continue;
+        for (cell, &n) in self.figures.iter().zip(&figures.0).take(FIRST_RARE) {
+            if n != 0 {
+                bump(cell, n);
             }
+        }
+        if rare {
+            self.add_rare(figures);
+        }
+    }
+
+    #[cold]
+    fn add_rare(&self, figures: &Figures) {
+        for (at, (cell, &n)) in self.figures.iter().zip(&figures.0).enumerate().skip(FIRST_RARE) {
             if at < FIRST_MAXIMUM {
                 bump(cell, n);
             } else if n > cell.load(Ordering::Relaxed) {
@@ -136,12 +147,12 @@ impl Default for StatementSums {
 impl StatementSums {
     /// Adds a statement of this class. For the one writer.
     #[inline]
-    pub fn add(&self, consumers: Consumers, class: InstrumentId, took_ns: u64, figures: &Figures) {
+    pub fn add(&self, consumers: Consumers, class: InstrumentId, took_ns: u64, figures: &Figures, rare: bool) {
         // Relaxed: single writer.
         if self.epoch.load(Ordering::Relaxed) != consumers.epoch() {
             self.clear(consumers);
         }
-        self.classes[class.index()].get_or_init(Box::default).add(took_ns, figures);
+        self.classes[class.index()].get_or_init(Box::default).add(took_ns, figures, rare);
     }
 
     /// All sums are 0, and of this epoch. For the one writer.
@@ -179,10 +190,10 @@ mod tests {
         figures.set(Figure::RowsSent, 2);
         figures.set(Figure::MaxTotalMemory, 50);
         let now = setup::consumers();
-        sums.add(now, SELECT, 10, &figures);
+        sums.add(now, SELECT, 10, &figures, true);
         figures.set(Figure::MaxTotalMemory, 40);
-        sums.add(now, SELECT, 4, &figures);
-        sums.add(now, UPDATE, 7, &Figures::default());
+        sums.add(now, SELECT, 4, &figures, true);
+        sums.add(now, UPDATE, 7, &Figures::default(), false);
         let mut totals: Vec<_> = sums.totals(now).collect();
         totals.sort_by_key(|(class, _)| class.index());
         let [(class, select), (_, mut both)] = totals[..] else { panic!("two classes: {totals:?}") };
@@ -196,7 +207,7 @@ mod tests {
         setup::start_over();
         let later = setup::consumers();
         assert_eq!(sums.totals(later).count(), 0, "they are of the epoch before");
-        sums.add(later, UPDATE, 1, &Figures::default());
+        sums.add(later, UPDATE, 1, &Figures::default(), false);
         assert_eq!(sums.totals(later).map(|(class, t)| (class, t.time.count)).collect::<Vec<_>>(), [(UPDATE, 1)]);
     }
 }

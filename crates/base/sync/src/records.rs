@@ -23,7 +23,7 @@ const CHUNKS: usize = 16;
 /// Bytes of text that a record may have.
 pub const TEXT_BYTES_MAX: usize = CHUNKS * CHUNK_WORDS * 8;
 /// How often a reader tries to read a record that changes, before it does without.
-const TRIES: usize = if cfg!(loom) { 2 } else { 100 };
+const TRIES: usize = if cfg!(loom) { 2 } else { 20 };
 /// Instead of a length: the slot holds no record.
 const VOID: usize = usize::MAX;
 
@@ -104,8 +104,10 @@ pub struct Records<const WORDS: usize> {
     places: Box<[AtomicUsize]>,
     /// The slot of what is going on. W: the writer. R: readers.
     current: AtomicUsize,
-    /// Records that were ever kept. W: the writer. R: readers.
-    kept: AtomicU64,
+    /// The place of the next one that is kept. W: the writer.
+    next: AtomicUsize,
+    /// How many places have one. W: the writer. R: readers.
+    kept: AtomicUsize,
 }
 
 impl<const WORDS: usize> Records<WORDS> {
@@ -115,7 +117,8 @@ impl<const WORDS: usize> Records<WORDS> {
             slots: (0..=history).map(|_| Slot::new()).collect(),
             places: (0..history).map(AtomicUsize::new).collect(),
             current: AtomicUsize::new(history),
-            kept: AtomicU64::new(0),
+            next: AtomicUsize::new(0),
+            kept: AtomicUsize::new(0),
         }
     }
 
@@ -139,19 +142,25 @@ impl<const WORDS: usize> Records<WORDS> {
             return;
         }
         // Relaxed: single writer.
-        let (kept, current) = (self.kept.load(Ordering::Relaxed), self.current.load(Ordering::Relaxed));
-        let place = &self.places[kept as usize % self.places.len()];
+        let (at, current) = (self.next.load(Ordering::Relaxed), self.current.load(Ordering::Relaxed));
+        let place = &self.places[at];
         let oldest = place.load(Ordering::Relaxed); // Relaxed: single writer
         // Relaxed: a slot's words say themselves what they are of; see `history`.
         place.store(current, Ordering::Relaxed);
         self.current.store(oldest, Ordering::Relaxed); // Relaxed: as above
-        self.kept.store(kept + 1, Ordering::Relaxed); // Relaxed: as above
+        let next = if at + 1 == self.places.len() { 0 } else { at + 1 };
+        self.next.store(next, Ordering::Relaxed); // Relaxed: as above
+        // Relaxed: as above.
+        if self.kept.load(Ordering::Relaxed) <= at {
+            self.kept.store(at + 1, Ordering::Relaxed); // Relaxed: as above
+        }
     }
 
     /// Nothing is kept any more. For the one writer.
     pub fn clear(&self) {
         // Relaxed: single writer.
         self.kept.store(0, Ordering::Relaxed);
+        self.next.store(0, Ordering::Relaxed); // Relaxed: as above
         for slot in &self.slots {
             let writing = Writing::begin(slot);
             // Relaxed: as in `Writing::set`.
@@ -170,7 +179,7 @@ impl<const WORDS: usize> Records<WORDS> {
     /// say in their words what they are.
     pub fn history(&self) -> Vec<Record<WORDS>> {
         // Relaxed: see `keep`.
-        let kept = self.kept.load(Ordering::Relaxed).min(self.places.len() as u64) as usize;
+        let kept = self.kept.load(Ordering::Relaxed);
         // Relaxed: as above.
         self.places[..kept].iter().filter_map(|at| self.slots[at.load(Ordering::Relaxed)].read()).collect()
     }
@@ -185,12 +194,18 @@ pub struct Writing<'r, const WORDS: usize> {
 impl<const WORDS: usize> Writing<'_, WORDS> {
     #[inline]
     fn begin(slot: &Slot<WORDS>) -> Writing<'_, WORDS> {
-        // Relaxed: single writer.
-        let sequence = slot.sequence.load(Ordering::Relaxed);
-        slot.sequence.store(sequence + 1, Ordering::Relaxed); // Relaxed: in front of the fence
+        // Relaxed: single writer. It is odd already where the record was left open.
+        let sequence = slot.sequence.load(Ordering::Relaxed) | 1;
+        slot.sequence.store(sequence, Ordering::Relaxed); // Relaxed: in front of the fence
         // Release: pairs with the Acquire fence in `Slot::read`.
         fence(Ordering::Release);
         Writing { slot, sequence }
+    }
+
+    /// The record is not whole yet: the next [`Records::write`] goes on with it, and nobody reads it before.
+    #[inline]
+    pub fn leave_open(self) {
+        std::mem::forget(self);
     }
 
     #[inline]
@@ -233,7 +248,7 @@ impl<const WORDS: usize> Drop for Writing<'_, WORDS> {
     #[inline]
     fn drop(&mut self) {
         // Release: pairs with Acquire in `Slot::read`.
-        self.slot.sequence.store(self.sequence + 2, Ordering::Release);
+        self.slot.sequence.store(self.sequence + 1, Ordering::Release);
     }
 }
 
@@ -262,6 +277,17 @@ mod tests {
         assert_eq!(kept[2].text, b"number\0\x005");
         records.clear();
         assert!(records.current().is_none() && records.history().is_empty());
+    }
+
+    #[test]
+    fn a_record_that_is_left_open_is_not_read() {
+        let records: Records<2> = Records::new(1);
+        let writing = records.write();
+        writing.set(0, 1);
+        writing.leave_open();
+        assert!(records.current().is_none());
+        records.write().set(1, 2);
+        assert_eq!(records.current().map(|r| r.words), Some([1, 2]));
     }
 
     #[test]

@@ -252,6 +252,24 @@ pub(crate) fn shown(text: &[u8]) -> &[u8] {
     &text[..text.len().min(INFO_BYTES_MAX)]
 }
 
+/// Text and schema of the statement that a lane's session is at.
+pub(crate) fn statement_of(lane: &Lane) -> (Option<String>, Option<String>) {
+    // Relaxed: a look at moving things.
+    let statement = lane.statement.load(Ordering::Relaxed);
+    let details = lane.details.lock();
+    let text = text_of(&details, statement);
+    let text = (!text.is_empty()).then(|| String::from_utf8_lossy(&text[..text.len().min(1024)]).into_owned());
+    (text, details.database.clone())
+}
+
+/// The text at hand, of a prepared statement or of what came as text.
+fn text_of(details: &Details, statement: u32) -> &[u8] {
+    match statement {
+        0 => &details.info[..],
+        id => details.statements.iter().find(|(i, _)| *i == id).map_or(&b""[..], |(_, text)| shown(text)),
+    }
+}
+
 /// What a lane's session is doing; `None` if nobody has the lane, or not the session with this `slot` of the engine.
 fn process(lane: &Lane, slot: Option<u32>, now: u64) -> Option<Process> {
     // Acquire: pairs with Release in `Entry::open`.
@@ -269,10 +287,7 @@ fn process(lane: &Lane, slot: Option<u32>, now: u64) -> Option<Process> {
     if slot.is_some_and(|slot| slot != own_slot) {
         return None;
     }
-    let text = match statement {
-        0 => &details.info[..],
-        id => details.statements.iter().find(|(i, _)| *i == id).map_or(&b""[..], |(_, text)| shown(text)),
-    };
+    let text = text_of(&details, statement);
     let busy = doing != Doing::Sleep as u8;
     Some(Process {
         id,

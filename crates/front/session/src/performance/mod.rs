@@ -17,7 +17,7 @@ pub(crate) use transaction::Savepointing;
 
 use observe::{StatementSums, TransactionSums};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU64, Ordering};
 use sync::Records;
 
 /// Statements and transactions that a session keeps: `performance_schema_events_statements_history_size` and its like.
@@ -31,14 +31,15 @@ mod word {
     /// 0: it is going on.
     pub const END_EVENT_ID: usize = 1;
     /// Class, 16 bits; then bits, see [`super::bit`].
-    pub const CLASS: usize = 2;
-    /// Nanoseconds since the server began.
-    pub const BEGAN: usize = 3;
-    pub const ENDED: usize = 4;
+    pub const BITS: usize = 2;
+    /// Microseconds since 1970.
+    pub const BEGAN_US: usize = 3;
+    /// Nanoseconds.
+    pub const TOOK: usize = 4;
     pub const STATEMENT_ID: usize = 5;
     /// Error number, 16 bits; SQLSTATE, 40 bits.
     pub const ERROR: usize = 6;
-    /// Bytes of the statement, the schema and the message, 16 bits each.
+    /// Bytes of the statement, the schema and the message, 16 bits each; [`super::bit::HAS_TEXT`].
     pub const TEXTS: usize = 7;
     /// The transaction that it is part of, or 0.
     pub const NESTING: usize = 8;
@@ -50,12 +51,13 @@ mod word {
 mod bit {
     /// It has a duration.
     pub const TIMED: u64 = 1 << 16;
-    pub const HAS_TEXT: u64 = 1 << 17;
     pub const HAS_SCHEMA: u64 = 1 << 18;
     pub const HAS_MESSAGE: u64 = 1 << 19;
+    /// In the word of texts: it has one.
+    pub const HAS_TEXT: u64 = 1 << 48;
     /// It has ended in an OK or an error, not in rows.
     pub const HAS_STATE: u64 = 1 << 20;
-    /// Figures from `LockTime` and from `CreatedTmpDiskTables` on are not all 0.
+    /// Figures from `observe::FIRST_RARE` on are not all 0.
     pub const HAS_RARE: u64 = 1 << 21;
 }
 
@@ -69,8 +71,9 @@ pub(crate) struct Lane {
     pub watched: AtomicU8,
     /// The last event's number. W: the session.
     events: AtomicU64,
-    /// The event of the statement at hand. W: the session.
+    /// The event of the statement at hand, and its class. W: the session. R: anybody.
     statement: AtomicU64,
+    class: AtomicU16,
     pub stages: stage::Stages,
     /// Made at the first statement. W: the session. R: anybody.
     records: OnceLock<Records<{ word::COUNT }>>,
@@ -88,6 +91,7 @@ impl Default for Lane {
             watched: AtomicU8::new(INSTRUMENTED | HAS_HISTORY),
             events: AtomicU64::new(0),
             statement: AtomicU64::new(0),
+            class: AtomicU16::new(0),
             stages: stage::Stages::default(),
             records: OnceLock::new(),
             sums: StatementSums::default(),
@@ -120,6 +124,7 @@ impl Lane {
         // Relaxed: the session is not there yet for anybody else.
         self.watched.store(INSTRUMENTED | HAS_HISTORY, Ordering::Relaxed);
         self.events.store(0, Ordering::Relaxed); // Relaxed: as above
+        self.statement.store(0, Ordering::Relaxed); // Relaxed: as above
         self.stages.clear();
         if let Some(records) = self.records.get() {
             records.clear();

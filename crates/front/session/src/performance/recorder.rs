@@ -6,8 +6,8 @@ use crate::com::COM;
 use crate::session::Session;
 use crate::statement::is_planned;
 use observe::instrument::{self, InstrumentId};
-use observe::setup::{self, Consumer, Consumers};
-use observe::{Counter, CounterId, Figure, Figures, RARE, SessionCounters};
+use observe::setup::{self, Consumer};
+use observe::{Counter, CounterId, FIGURES, FIRST_RARE, Figure, Figures, RARE, SessionCounters};
 use sql::ast::Parsed;
 use std::borrow::Cow;
 use std::sync::atomic::Ordering;
@@ -62,9 +62,10 @@ pub(crate) struct Recorder {
     is_noted: bool,
     /// Its plan reads whole tables.
     pub uses_no_index: bool,
-    /// Rows read when it began.
+    /// What the lane had counted when it began: rows read, and what few statements touch.
     read: u64,
     rare: u64,
+    /// What the session had counted when one was looked for last.
     rare_counts: [u64; RARE_FIGURES.len()],
     lock_ms: u64,
     /// The transaction in progress.
@@ -94,98 +95,60 @@ impl Recorder {
         self.class = QUERY;
         self.is_noted = false;
         self.uses_no_index = false;
+        let lane = observe::lane();
+        self.read = lane.get(Counter::InnodbRowsRead);
+        self.rare = lane.get(RARE);
     }
 
     /// What the planner reads of the dictionary and of samples is not the statement's.
     #[inline]
-    pub fn planned(&mut self, counters: &SessionCounters) {
-        self.read = counters.value(Counter::InnodbRowsRead);
+    pub fn planned(&mut self) {
+        self.read = observe::lane().get(Counter::InnodbRowsRead);
     }
 
     /// What it is, and its text.
     #[inline]
-    fn note(&mut self, lane: &Lane, watch: Watch, class: InstrumentId, connection: u64, text: Option<&[u8]>) {
+    fn note(&mut self, lane: &Lane, class: InstrumentId, connection: u32, text: Option<&[u8]>) {
         self.class = class;
-        if !watch.records {
+        if !setup::consumers().have(RECORDED) {
             return;
         }
         let event_id = lane.next_event();
-        // Relaxed: single writer.
+        // Relaxed: single writer; readers want recent figures.
         lane.statement.store(event_id, Ordering::Relaxed);
+        lane.class.store(class.index() as u16, Ordering::Relaxed); // Relaxed: as above
         self.statements += 1;
         self.is_noted = true;
         let record = lane.records().write();
         record.set(word::EVENT_ID, event_id);
-        record.set(word::END_EVENT_ID, 0);
-        record.set(word::STATEMENT_ID, connection << 32 | (self.statements & 0xffff_ffff));
-        record.set(word::CLASS, class.index() as u64);
-        record.set(word::NESTING, self.transaction.event_id().unwrap_or(0));
+        record.set(word::STATEMENT_ID, u64::from(connection) << 32 | (self.statements & 0xffff_ffff));
+        record.set(word::NESTING, self.transaction.event_id());
         set_statement(&record, text);
+        record.leave_open();
     }
 
-    /// The session's figures since the statement began. True: some are of the rare ones.
-    #[inline]
-    fn figures(&mut self, counters: &SessionCounters, figures: &mut Figures) -> bool {
+    /// Figures that few statements have.
+    #[cold]
+    fn rare_figures(&mut self, counters: &SessionCounters, figures: &mut Figures) {
         let since = |now: u64, before: &mut u64| {
             // FLUSH STATUS begins anew.
             let n = now.checked_sub(*before).unwrap_or(now);
             *before = now;
             n
         };
-        figures.set(Figure::RowsExamined, since(counters.value(Counter::InnodbRowsRead), &mut self.read));
-        let rare = counters.value(RARE);
-        if rare == self.rare {
-            return false;
-        }
-        self.rare = rare;
         for ((counter, figure), before) in RARE_FIGURES.into_iter().zip(&mut self.rare_counts) {
             figures.set(figure, since(counters.value(counter), before));
         }
         let lock_ms = since(counters.value(Counter::InnodbRowLockTime), &mut self.lock_ms);
         figures.set(Figure::LockTime, lock_ms * 1_000_000);
         figures.set(Figure::RowsExamined, figures.get(Figure::RowsExamined) + figures.get(Figure::SortRows));
-        true
+        figures.set(Figure::NoIndexUsed, self.uses_no_index.into());
     }
 }
 
-/// What is collected of a session's statement, as the setup says when it is asked.
-#[derive(Clone, Copy)]
-struct Watch {
-    consumers: Consumers,
-    /// It counts in the sums.
-    sums: bool,
-    /// It has a record.
-    records: bool,
-    /// The record is kept.
-    history: bool,
-    /// It has a duration.
-    timed: bool,
-}
-
-impl Watch {
-    #[inline]
-    fn of(lane: &Lane, class: InstrumentId) -> Watch {
-        let (consumers, flags) = (setup::consumers(), setup::flags(class));
-        // Relaxed: a statement goes by what it finds.
-        let watched = lane.watched.load(Ordering::Relaxed);
-        let sums = flags.is_enabled() && watched & INSTRUMENTED != 0 && consumers.has(Consumer::Global);
-        let records = sums && consumers.have(&[Consumer::Thread, Consumer::StatementsCurrent]);
-        let history = records && watched & HAS_HISTORY != 0 && consumers.has(Consumer::StatementsHistory);
-        Watch { consumers, sums, records, history, timed: flags.is_timed() }
-    }
-}
-
-/// The record's text begins with the statement.
-#[inline]
-fn set_statement(record: &Writing<'_, { word::COUNT }>, text: Option<&[u8]>) {
-    record.clear_text();
-    let text = text.map(|text| &text[..text.len().min(SQL_TEXT_MAX)]);
-    let bytes = text.map_or(0, |text| record.push(text));
-    record.set(word::TEXTS, bytes as u64);
-    if text.is_some() {
-        record.set(word::CLASS, record.get(word::CLASS) | bit::HAS_TEXT);
-    }
-}
+/// With these on a statement has a record; with the other one it is kept.
+const RECORDED: &[Consumer] = &[Consumer::Global, Consumer::Thread, Consumer::StatementsCurrent];
+const KEPT: &[Consumer] = &[Consumer::StatementsHistory];
 
 /// A text that could not be parsed may hold what nobody should read.
 fn may_hold_secrets(text: &[u8]) -> bool {
@@ -203,9 +166,7 @@ impl Session {
     /// The statement at hand is this one.
     #[inline]
     pub(crate) fn note_event(&mut self, class: InstrumentId, text: Option<&[u8]>) {
-        let lane = &self.entry.lane().performance;
-        let watch = Watch::of(lane, class);
-        self.recorder.note(lane, watch, class, self.state.id.into(), text);
+        self.recorder.note(&self.entry.lane().performance, class, self.state.id, text);
     }
 
     /// The same of one that was parsed: its text without what nobody should read.
@@ -215,9 +176,10 @@ impl Session {
 
     /// The statement at hand shows the text that is, or was, prepared.
     pub(crate) fn note_text(&mut self, parsed: &Parsed) {
-        let lane = &self.entry.lane().performance;
         if self.recorder.is_noted {
-            set_statement(&lane.records().write(), Some(&self.shown_text(parsed)));
+            let record = self.entry.lane().performance.records().write();
+            set_statement(&record, Some(&self.shown_text(parsed)));
+            record.leave_open();
         }
     }
 
@@ -241,74 +203,95 @@ impl Session {
     /// A statement or another command has ended.
     #[inline]
     pub(crate) fn end_event(&mut self, took_ns: u64, error: Option<&SqlError>) {
-        let ended = observe::clock::now_ns();
-        self.settle_transaction(ended, took_ns);
-        let lane = &self.entry.lane().performance;
+        let consumers = setup::consumers();
         let class = self.recorder.class;
-        let watch = Watch::of(lane, class);
-        let mut figures = Figures::default();
-        let mut has_rare = self.recorder.figures(&self.counters, &mut figures);
-        if !watch.sums {
+        let flags = setup::flags(class);
+        self.settle_transaction(consumers, took_ns);
+        let lane = &self.entry.lane().performance;
+        // Relaxed: a statement goes by what it finds.
+        let watched = lane.watched.load(Ordering::Relaxed);
+        if !(flags.is_enabled() && consumers.has(Consumer::Global) && watched & INSTRUMENTED != 0) {
             return;
         }
-        figures.set(Figure::Errors, u64::from(error.is_some()));
-        figures.set(Figure::Warnings, self.state.warning_count - self.state.error_count.min(self.state.warning_count));
-        figures.set(Figure::RowsAffected, self.state.row_count.max(0) as u64);
-        figures.set(Figure::RowsSent, self.log.sent);
-        if self.recorder.uses_no_index {
-            figures.set(Figure::NoIndexUsed, 1);
-            has_rare = true;
+        let mut figures = Figures::default();
+        let counted = observe::lane();
+        figures.set(Figure::RowsExamined, counted.get(Counter::InnodbRowsRead).wrapping_sub(self.recorder.read));
+        let has_rare = counted.get(RARE) != self.recorder.rare || self.recorder.uses_no_index;
+        if has_rare {
+            self.recorder.rare_figures(&self.counters, &mut figures);
         }
-        let took_ns = if watch.timed { took_ns } else { 0 };
-        lane.sums.add(watch.consumers, class, took_ns, &figures);
-        if !watch.records {
+        figures.set(Figure::Errors, u64::from(error.is_some()));
+        if self.state.warning_count > 0 {
+            figures.set(Figure::Warnings, self.state.warning_count.saturating_sub(self.state.error_count));
+        }
+        let is_answered = self.state.row_count >= 0;
+        if is_answered {
+            figures.set(Figure::RowsAffected, self.state.row_count as u64);
+        }
+        figures.set(Figure::RowsSent, self.log.sent);
+        let took_ns = if flags.is_timed() { took_ns } else { 0 };
+        lane.sums.add(consumers, class, took_ns, &figures, has_rare);
+        if !consumers.have(RECORDED) {
             return;
         }
         if !self.recorder.is_noted {
-            self.recorder.note(lane, watch, class, self.state.id.into(), None);
+            self.recorder.note(lane, class, self.state.id, None);
         }
         let record = lane.records().write();
-        record.set(word::END_EVENT_ID, lane.events.load(Ordering::Relaxed)); // Relaxed: single writer
-        record.set(word::BEGAN, ended.saturating_sub(took_ns));
-        record.set(word::ENDED, ended);
-        let mut bits = record.get(word::CLASS) & bit::HAS_TEXT | class.index() as u64;
-        if watch.timed {
+        // Relaxed: single writer.
+        record.set(word::END_EVENT_ID, lane.events.load(Ordering::Relaxed));
+        record.set(word::BEGAN_US, self.state.clock_us);
+        record.set(word::TOOK, took_ns);
+        let mut bits = class.index() as u64;
+        if flags.is_timed() {
             bits |= bit::TIMED;
         }
-        let mut texts = record.get(word::TEXTS);
+        if is_answered {
+            bits |= bit::HAS_STATE;
+        }
         if let Some(schema) = self.state.database.as_deref() {
             let bytes = record.push(&schema.as_bytes()[..schema.len().min(SCHEMA_MAX)]);
-            texts |= (bytes as u64) << 16;
+            record.set(word::TEXTS, record.get(word::TEXTS) | (bytes as u64) << 16);
             bits |= bit::HAS_SCHEMA;
         }
-        let mut told = 0;
-        match error {
-            Some(error) => {
-                let state = error.sqlstate.iter().fold(0, |word, b| word << 8 | u64::from(*b));
-                told = u64::from(error.code) | state << 16;
-                let message = &error.message;
-                let end = message.char_indices().nth(MESSAGE_MAX).map_or(message.len(), |(at, _)| at);
-                texts |= (record.push(&message.as_bytes()[..end]) as u64) << 32;
-                bits |= bit::HAS_MESSAGE | bit::HAS_STATE;
-            }
-            None if self.state.row_count >= 0 => bits |= bit::HAS_STATE,
-            None => {}
+        record.set(word::ERROR, 0);
+        if let Some(error) = error {
+            tell_error(&record, error);
+            bits |= bit::HAS_MESSAGE | bit::HAS_STATE;
         }
-        record.set(word::ERROR, told);
-        record.set(word::TEXTS, texts);
+        (0..FIRST_RARE).for_each(|at| record.set(word::FIGURES_FROM + at, figures.0[at]));
         if has_rare {
             bits |= bit::HAS_RARE;
-            figures.0.iter().enumerate().for_each(|(at, &n)| record.set(word::FIGURES_FROM + at, n));
-        } else {
-            let common = Figure::LockTime as usize..Figure::CreatedTmpDiskTables as usize;
-            common.for_each(|at| record.set(word::FIGURES_FROM + at, figures.0[at]));
+            (FIRST_RARE..FIGURES).for_each(|at| record.set(word::FIGURES_FROM + at, figures.0[at]));
         }
-        record.set(word::CLASS, bits);
+        record.set(word::BITS, bits);
         drop(record);
-        if watch.history {
+        if consumers.have(KEPT) && watched & HAS_HISTORY != 0 {
             lane.records().keep();
         }
     }
+}
+
+/// The error that a statement has ended with.
+#[cold]
+fn tell_error(record: &Writing<'_, { word::COUNT }>, error: &SqlError) {
+    let state = error.sqlstate.iter().fold(0, |word, b| word << 8 | u64::from(*b));
+    record.set(word::ERROR, u64::from(error.code) | state << 16);
+    let message = &error.message;
+    let end = message.char_indices().nth(MESSAGE_MAX).map_or(message.len(), |(at, _)| at);
+    let bytes = record.push(&message.as_bytes()[..end]);
+    record.set(word::TEXTS, record.get(word::TEXTS) | (bytes as u64) << 32);
+}
+
+/// The record's text begins with the statement.
+#[inline]
+fn set_statement(record: &Writing<'_, { word::COUNT }>, text: Option<&[u8]>) {
+    record.clear_text();
+    let texts = match text {
+        Some(text) => record.push(&text[..text.len().min(SQL_TEXT_MAX)]) as u64 | bit::HAS_TEXT,
+        None => 0,
+    };
+    record.set(word::TEXTS, texts);
 }
 
 /// Without what surrounds it.

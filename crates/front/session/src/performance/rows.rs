@@ -9,48 +9,44 @@ use expr::Stage;
 use inspect::{SessionSums, StageEvent, StatementEvent, TransactionEvent};
 use observe::instrument::InstrumentId;
 use observe::setup;
-use observe::{FIGURES, Figure, Figures};
+use observe::{FIGURES, FIRST_RARE, Figures};
 use std::sync::atomic::Ordering;
 use sync::{Record, Records};
 
-/// The record of a session's statement, in the terms of the tables.
-fn event(thread: u64, now_ns: u64, since_us: u64, record: &Record<{ word::COUNT }>) -> StatementEvent {
+/// Nanoseconds from the server's begin to a moment, which is given in microseconds since 1970.
+fn since_start_ns(us: u64) -> u64 {
+    let ago_us = crate::clock::clock_us().saturating_sub(us);
+    observe::clock::now_ns().saturating_sub(ago_us.saturating_mul(1000))
+}
+
+/// The record of a session's statement that is over, in the terms of the tables.
+fn event(thread: u64, record: &Record<{ word::COUNT }>) -> StatementEvent {
     let words = &record.words;
-    let bits = words[word::CLASS];
+    let bits = words[word::BITS];
     let mut rest = &record.text[..];
-    let mut part = |shift: u32, has: u64| {
+    let mut part = |shift: u32, has: bool| {
         let bytes = (words[word::TEXTS] >> shift & 0xffff) as usize;
         let (text, after) = rest.split_at(bytes.min(rest.len()));
         rest = after.get(bytes.next_multiple_of(8) - bytes..).unwrap_or_default();
-        (bits & has != 0).then(|| String::from_utf8_lossy(text).into_owned())
+        has.then(|| String::from_utf8_lossy(text).into_owned())
     };
-    let text = part(0, bit::HAS_TEXT);
-    let schema = part(16, bit::HAS_SCHEMA);
-    let message = part(32, bit::HAS_MESSAGE);
-    let is_over = words[word::END_EVENT_ID] != 0;
-    let first_rare = Figure::CreatedTmpDiskTables as usize;
-    let known = match (is_over, bits & bit::HAS_RARE != 0) {
-        (false, _) => 0,
-        (true, true) => FIGURES,
-        (true, false) => first_rare,
-    };
+    let text = part(0, words[word::TEXTS] & bit::HAS_TEXT != 0);
+    let schema = part(16, bits & bit::HAS_SCHEMA != 0);
+    let message = part(32, bits & bit::HAS_MESSAGE != 0);
+    let known = if bits & bit::HAS_RARE != 0 { FIGURES } else { FIRST_RARE };
     let figures = Figures(std::array::from_fn(|at| if at < known { words[word::FIGURES_FROM + at] } else { 0 }));
     let sqlstate = (0..5).rev().map(|at| (words[word::ERROR] >> (16 + 8 * at)) as u8).collect::<Vec<u8>>();
-    let (began_ns, ended_ns) = match is_over {
-        true => (words[word::BEGAN], words[word::ENDED]),
-        // The record says when it was over; until then the process list knows when it began.
-        false => (now_ns.saturating_sub(since_us.saturating_mul(1000)), now_ns),
-    };
+    let began_ns = since_start_ns(words[word::BEGAN_US]);
     StatementEvent {
         thread,
         event_id: words[word::EVENT_ID],
-        end_event_id: is_over.then_some(words[word::END_EVENT_ID]),
+        end_event_id: Some(words[word::END_EVENT_ID]),
         class: InstrumentId::from_index((bits & 0xffff) as usize),
-        timer: (!is_over || bits & bit::TIMED != 0).then_some((began_ns, ended_ns)),
+        timer: (bits & bit::TIMED != 0).then_some((began_ns, began_ns + words[word::TOOK])),
         text,
         schema,
-        error: if is_over { words[word::ERROR] as u16 } else { 0 },
-        sqlstate: match (is_over && bits & bit::HAS_STATE != 0, words[word::ERROR] & 0xffff) {
+        error: words[word::ERROR] as u16,
+        sqlstate: match (bits & bit::HAS_STATE != 0, words[word::ERROR]) {
             (false, _) => None,
             (true, 0) => Some("00000".to_string()),
             (true, _) => Some(String::from_utf8_lossy(&sqlstate).into_owned()),
@@ -62,6 +58,29 @@ fn event(thread: u64, now_ns: u64, since_us: u64, record: &Record<{ word::COUNT 
     }
 }
 
+/// The statement that a session is at: what the process list knows of it.
+fn running(thread: u64, lane: &crate::process::Lane, event_id: u64) -> StatementEvent {
+    // Relaxed: each figure for itself.
+    let class = usize::from(lane.performance.class.load(Ordering::Relaxed));
+    let began_ns = since_start_ns(lane.since_us.load(Ordering::Relaxed)); // Relaxed: as above
+    let (text, schema) = crate::process::statement_of(lane);
+    StatementEvent {
+        thread,
+        event_id,
+        end_event_id: None,
+        class: InstrumentId::from_index(class),
+        timer: Some((began_ns, observe::clock::now_ns())),
+        text,
+        schema,
+        error: 0,
+        sqlstate: None,
+        message: None,
+        figures: Figures::default(),
+        statement_id: 0,
+        nesting: None,
+    }
+}
+
 /// Statements of all sessions that are there: the last one of each, or those that are kept and over.
 pub(crate) fn statement_events(server: &Server, history: bool) -> Vec<StatementEvent> {
     let mut events = Vec::new();
@@ -70,12 +89,15 @@ pub(crate) fn statement_events(server: &Server, history: bool) -> Vec<StatementE
         let thread = lane.id.load(Ordering::Acquire);
         let Some(records) = lane.performance.records.get().filter(|_| thread != 0) else { continue };
         // Relaxed: a figure for the reader.
-        let since_us = crate::clock::clock_us().saturating_sub(lane.since_us.load(Ordering::Relaxed));
-        let now_ns = observe::clock::now_ns();
-        let chosen = chosen(records, history, word::EVENT_ID, word::END_EVENT_ID);
+        let newest = lane.performance.statement.load(Ordering::Relaxed);
+        let mut chosen: Vec<_> =
+            chosen(records, history, word::EVENT_ID, word::END_EVENT_ID).iter().map(|r| event(thread, r)).collect();
+        if !history && chosen.last().is_none_or(|last| last.event_id < newest) && newest > 0 {
+            chosen = vec![running(thread, lane, newest)];
+        }
         // Relaxed: is it still the same session's?
         if lane.id.load(Ordering::Relaxed) == thread {
-            events.extend(chosen.iter().map(|record| event(thread, now_ns, since_us, record)));
+            events.extend(chosen);
         }
     }
     events
@@ -102,12 +124,12 @@ fn transaction(thread: u64, now_ns: u64, words: &[u64; of_transaction::COUNT]) -
     let (bits, savepoints) = (words[of_transaction::BITS], words[of_transaction::SAVEPOINTS]);
     let is_over = words[of_transaction::END_EVENT_ID] != 0;
     let has = |bit: u64| bits & bit != 0;
-    let (began, ended) = match (is_over, words[of_transaction::BEGAN]) {
-        (true, began) => (began, words[of_transaction::ENDED]),
+    let began = match words[of_transaction::BEGAN_US] {
         // It began with the statement that runs.
-        (false, 0) => (now_ns, now_ns),
-        (false, began) => (began, now_ns),
+        0 => now_ns,
+        us => since_start_ns(us),
     };
+    let ended = if is_over { began + words[of_transaction::TOOK] } else { now_ns };
     TransactionEvent {
         thread,
         event_id: words[of_transaction::EVENT_ID],

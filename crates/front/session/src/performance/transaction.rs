@@ -2,11 +2,12 @@
 //!
 //! A transaction of one statement takes that one's times: it reads no clock of its own.
 
-use super::{HAS_HISTORY, INSTRUMENTED, Lane};
+use super::{HAS_HISTORY, INSTRUMENTED};
 use crate::session::Session;
 use engine::Isolation;
+use observe::clock::Moment;
 use observe::instrument::{self, InstrumentId};
-use observe::setup::{self, Consumer};
+use observe::setup::{self, Consumer, Consumers};
 use std::sync::atomic::Ordering;
 
 const TRANSACTION: InstrumentId = instrument::id("transaction");
@@ -17,9 +18,10 @@ pub(super) mod word {
     /// 0: it is going on.
     pub const END_EVENT_ID: usize = 1;
     pub const BITS: usize = 2;
-    /// Nanoseconds since the server began.
-    pub const BEGAN: usize = 3;
-    pub const ENDED: usize = 4;
+    /// Microseconds since 1970; 0: with the statement at hand.
+    pub const BEGAN_US: usize = 3;
+    /// Nanoseconds.
+    pub const TOOK: usize = 4;
     /// Savepoints set, rolled back to, released: 21 bits each.
     pub const SAVEPOINTS: usize = 5;
     /// The statement that began it.
@@ -43,8 +45,9 @@ pub(crate) struct TransactionRecorder {
     event_id: u64,
     nesting: u64,
     bits: u64,
-    /// 0: with the statement at hand.
-    began_ns: u64,
+    /// Microseconds since 1970; 0: with the statement at hand.
+    began_us: u64,
+    began: Moment,
     savepoints: u64,
 }
 
@@ -71,9 +74,10 @@ impl TransactionRecorder {
         self.stage == Stage::Open
     }
 
-    /// The event that statements of the transaction belong to.
-    pub fn event_id(&self) -> Option<u64> {
-        self.is_open().then_some(self.event_id)
+    /// The event that statements of the transaction belong to; 0: there is none.
+    #[inline]
+    pub fn event_id(&self) -> u64 {
+        if self.is_open() { self.event_id } else { 0 }
     }
 
     pub fn count(&mut self, what: Savepointing) {
@@ -102,7 +106,7 @@ impl Session {
             | if read_only { bit::READ_ONLY } else { 0 }
             | if autocommit { bit::AUTOCOMMIT } else { 0 };
         self.recorder.transaction =
-            TransactionRecorder { stage: Stage::Open, event_id, nesting, bits, began_ns: 0, savepoints: 0 };
+            TransactionRecorder { stage: Stage::Open, event_id, nesting, bits, ..TransactionRecorder::default() };
         if !autocommit {
             self.show_transaction();
         }
@@ -111,7 +115,7 @@ impl Session {
     /// The statement at hand has ended one already.
     #[cold]
     fn note_next_transaction(&mut self) {
-        self.record_transaction(observe::clock::now_ns(), self.log.began.elapsed_ns());
+        self.record_transaction(setup::consumers(), self.log.began.elapsed_ns());
     }
 
     /// The transaction is over, whatever came of it.
@@ -122,87 +126,72 @@ impl Session {
         }
     }
 
-    /// The statement at hand ended at `ended_ns`, and took so long.
+    /// The statement at hand has ended, and took so long.
     #[inline]
-    pub(super) fn settle_transaction(&mut self, ended_ns: u64, took_ns: u64) {
+    pub(super) fn settle_transaction(&mut self, consumers: Consumers, took_ns: u64) {
         match self.recorder.transaction.stage {
-            Stage::None => {}
-            Stage::Over => self.record_transaction(ended_ns, took_ns),
-            Stage::Open if self.recorder.transaction.began_ns == 0 => {
-                self.recorder.transaction.began_ns = ended_ns.saturating_sub(took_ns);
+            Stage::Over => self.record_transaction(consumers, took_ns),
+            Stage::Open if self.recorder.transaction.began_us == 0 => {
+                self.recorder.transaction.began_us = self.state.clock_us;
+                self.recorder.transaction.began = self.log.began;
                 self.show_transaction();
             }
-            Stage::Open => {}
+            Stage::Open | Stage::None => {}
         }
     }
 
     /// Whoever looks sees that it is going on.
     fn show_transaction(&mut self) {
-        let lane = &self.entry.lane().performance;
-        if !watch(lane).records {
+        if !setup::consumers().have(RECORDED) {
             return;
         }
+        let lane = &self.entry.lane().performance;
         let transaction = &self.recorder.transaction;
         let record = lane.transactions().write();
         record.set(word::EVENT_ID, transaction.event_id);
         record.set(word::END_EVENT_ID, 0);
         record.set(word::BITS, transaction.bits);
-        record.set(word::BEGAN, transaction.began_ns);
+        record.set(word::BEGAN_US, transaction.began_us);
         record.set(word::NESTING, transaction.nesting);
         record.set(word::SAVEPOINTS, transaction.savepoints);
     }
 
     #[inline]
-    fn record_transaction(&mut self, ended_ns: u64, took_ns: u64) {
+    fn record_transaction(&mut self, consumers: Consumers, took_ns: u64) {
         let transaction = &mut self.recorder.transaction;
         transaction.stage = Stage::None;
         let lane = &self.entry.lane().performance;
-        // Relaxed: single writer.
-        let end_event = lane.events.load(Ordering::Relaxed);
-        let watch = watch(lane);
-        if !watch.sums {
+        let flags = setup::flags(TRANSACTION);
+        // Relaxed: a transaction goes by what it finds.
+        let watched = lane.watched.load(Ordering::Relaxed);
+        if !(flags.is_enabled() && consumers.has(Consumer::Global) && watched & INSTRUMENTED != 0) {
             return;
         }
-        let began_ns = match transaction.began_ns {
-            0 => ended_ns.saturating_sub(took_ns),
-            began => began,
+        let (began_us, took_ns) = match transaction.began_us {
+            // It is one of the statement at hand.
+            0 => (self.state.clock_us, took_ns),
+            began_us => (began_us, transaction.began.elapsed_ns()),
         };
-        let took_ns = if watch.timed { ended_ns.saturating_sub(began_ns) } else { 0 };
-        lane.transaction_sums.add(watch.consumers, transaction.bits & bit::READ_ONLY != 0, took_ns);
-        if !watch.records {
+        let took_ns = if flags.is_timed() { took_ns } else { 0 };
+        lane.transaction_sums.add(consumers, transaction.bits & bit::READ_ONLY != 0, took_ns);
+        if !consumers.have(RECORDED) {
             return;
         }
         let record = lane.transactions().write();
         record.set(word::EVENT_ID, transaction.event_id);
-        record.set(word::END_EVENT_ID, end_event.max(transaction.event_id));
-        record.set(word::BITS, transaction.bits | if watch.timed { bit::TIMED } else { 0 });
-        record.set(word::BEGAN, began_ns);
-        record.set(word::ENDED, ended_ns);
+        // Relaxed: single writer.
+        record.set(word::END_EVENT_ID, lane.events.load(Ordering::Relaxed));
+        record.set(word::BITS, transaction.bits | if flags.is_timed() { bit::TIMED } else { 0 });
+        record.set(word::BEGAN_US, began_us);
+        record.set(word::TOOK, took_ns);
         record.set(word::NESTING, transaction.nesting);
         record.set(word::SAVEPOINTS, transaction.savepoints);
         drop(record);
-        if watch.history {
+        if consumers.has(Consumer::TransactionsHistory) && watched & HAS_HISTORY != 0 {
             lane.transactions().keep();
         }
     }
 }
 
-/// What is collected of a session's transactions.
-struct Watch {
-    consumers: setup::Consumers,
-    sums: bool,
-    records: bool,
-    history: bool,
-    timed: bool,
-}
-
-#[inline]
-fn watch(lane: &Lane) -> Watch {
-    let (consumers, flags) = (setup::consumers(), setup::flags(TRANSACTION));
-    // Relaxed: a transaction goes by what it finds.
-    let watched = lane.watched.load(Ordering::Relaxed);
-    let sums = flags.is_enabled() && watched & INSTRUMENTED != 0 && consumers.has(Consumer::Global);
-    let records = sums && consumers.have(&[Consumer::Thread, Consumer::TransactionsCurrent]);
-    let history = records && watched & HAS_HISTORY != 0 && consumers.has(Consumer::TransactionsHistory);
-    Watch { consumers, sums, records, history, timed: flags.is_timed() }
-}
+/// With these on a transaction has a record.
+const RECORDED: &[Consumer] = &[Consumer::Global, Consumer::Thread, Consumer::TransactionsCurrent];
