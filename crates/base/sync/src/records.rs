@@ -227,17 +227,34 @@ impl<const WORDS: usize> Writing<'_, WORDS> {
         self.slot.len.store(0, Ordering::Relaxed);
     }
 
-    /// Appends to the text; answers how many bytes had room. What follows an odd number of bytes begins at the next word.
+    /// The text is as long as this again. For who knows what stands there.
     #[inline]
+    pub fn truncate_text(&self, len: usize) {
+        // Relaxed: as in `set`.
+        self.slot.len.store(len, Ordering::Relaxed);
+    }
+
+    /// Appends to the text; answers how many bytes had room. What follows an odd number of bytes begins at the next word.
     pub fn push(&self, bytes: &[u8]) -> usize {
         // Relaxed: single writer.
         let at = self.slot.len.load(Ordering::Relaxed).next_multiple_of(8);
         let bytes = &bytes[..bytes.len().min(TEXT_BYTES_MAX - at)];
-        for (word, part) in (at / 8..).zip(bytes.chunks(8)) {
-            let mut buffer = [0; 8];
-            buffer[..part.len()].copy_from_slice(part);
-            let to = &self.slot.chunk(word / CHUNK_WORDS)[word % CHUNK_WORDS];
-            to.store(u64::from_le_bytes(buffer), Ordering::Relaxed); // Relaxed: as in `set`
+        let (mut word, mut rest) = (at / 8, bytes);
+        while !rest.is_empty() {
+            let chunk = &self.slot.chunk(word / CHUNK_WORDS)[word % CHUNK_WORDS..];
+            let (part, after) = rest.split_at(rest.len().min(chunk.len() * 8));
+            let whole = part.chunks_exact(8);
+            let last = whole.remainder();
+            let words = chunk.iter().zip(whole);
+            words.for_each(|(to, from)| {
+                // Relaxed: as in `set`.
+                to.store(u64::from_le_bytes(from.try_into().expect("8 bytes")), Ordering::Relaxed);
+            });
+            if !last.is_empty() {
+                let value = last.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
+                chunk[part.len() / 8].store(value, Ordering::Relaxed); // Relaxed: as in `set`
+            }
+            (word, rest) = (word + chunk.len(), after);
         }
         self.slot.len.store(at + bytes.len(), Ordering::Relaxed); // Relaxed: as in `set`
         bytes.len()

@@ -6,7 +6,7 @@ use crate::state::State;
 use crate::variables::{Extension, FOREIGN_KEY_CHECKS, VARIABLES};
 use catalog::VirtualContext;
 use engine::Transaction;
-use expr::{LoadedFile, SourcePlace, SourceWait, Stage};
+use expr::{LoadedFile, SourcePlace, SourceWait, Stage, Teller};
 use run::Env;
 use run::context::{Around, Conditions, Figures};
 use run::program::Condition;
@@ -118,10 +118,9 @@ impl expr::Env for State {
         self.lane.map_or(stage, |lane| self.server.processes.stage(lane, stage))
     }
 
-    fn progress(&self, completed: u64, estimated: u64) {
-        if let Some(lane) = self.lane {
-            self.server.processes.0.get(lane).performance.stages.note_progress(completed, estimated);
-        }
+    fn teller(&self) -> Option<Teller> {
+        let (server, lane) = (Arc::clone(&self.server), self.lane?);
+        Some(Arc::new(move |done, of| server.processes.0.get(lane).performance.stages.note_progress(done, of)))
     }
 
     fn release_lock(&mut self, name: &str) -> Option<bool> {

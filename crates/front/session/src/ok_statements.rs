@@ -226,6 +226,7 @@ impl Session {
         };
         if self.state.database.as_deref() == Some(name) {
             self.state.database = None;
+            self.entry.use_database(None);
             self.tracking.schema();
         }
         Ok(dropped)

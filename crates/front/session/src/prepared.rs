@@ -218,7 +218,7 @@ impl Session {
         match what {
             Body::Planned(planned) => {
                 let uses_no_index = planned.prepared.uses_no_index();
-                self.note_event(EXECUTE, Some(planned.parsed.source()));
+                self.note_planned(EXECUTE, planned);
                 self.recorder.uses_no_index = uses_no_index;
                 self.log_execute(&planned.parsed, values, uses_no_index);
             }

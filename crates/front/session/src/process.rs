@@ -87,7 +87,7 @@ pub(crate) struct Lane {
     /// When the statement has to end, 0: never. W: the session. R: the deadline thread.
     pub(crate) deadline_ns: AtomicU64,
     /// What it tells Performance Schema.
-    pub(crate) performance: crate::performance::Lane,
+    pub(crate) performance: Arc<crate::performance::Lane>,
     /// Taken by the session when a text changes, by others for the list and KILL.
     pub(crate) details: Mutex<Details>,
 }
@@ -122,7 +122,7 @@ impl Processes {
             since_us: AtomicU64::new(0),
             statement: AtomicU32::new(0),
             deadline_ns: AtomicU64::new(0),
-            performance: crate::performance::Lane::default(),
+            performance: Arc::default(),
             details: Mutex::new(Rank::Session, Details::default()),
         }))
     }
@@ -139,7 +139,7 @@ impl Processes {
         // Relaxed: single writer; readers want a recent figure.
         let before = word.load(Ordering::Relaxed);
         word.store(stage as u8, Ordering::Relaxed);
-        self.0.get(lane).performance.go_on(Some(stage));
+        self.0.get(lane).performance.go_on_far(stage);
         Stage::ALL[usize::from(before)]
     }
 
@@ -302,7 +302,8 @@ fn process(lane: &Lane, slot: Option<u32>, now: u64) -> Option<Process> {
             _ if !busy => "",
             Some(wait) => wait.name(),
             None => Stage::ALL[usize::from(stage)].name(),
-        },
+        }
+        .into(),
         info: (busy && !text.is_empty()).then(|| String::from_utf8_lossy(text).into_owned()),
         slot: own_slot,
     })

@@ -12,6 +12,8 @@ use sync::LaneId;
 pub(crate) struct Entry {
     pub server: Arc<crate::Server>,
     pub lane: LaneId,
+    /// That of the lane, without looking for it.
+    pub performance: Arc<crate::performance::Lane>,
 }
 
 impl Entry {
@@ -24,14 +26,15 @@ impl Entry {
         hang_up: HangUp,
     ) -> Option<Entry> {
         let lane = server.processes.0.claim()?;
-        let entry = Entry { server: Arc::clone(server), lane };
+        let performance = Arc::clone(&server.processes.0.get(lane).performance);
+        let entry = Entry { server: Arc::clone(server), lane, performance };
         *entry.lane().details.lock() = Details {
             user: "unauthenticated user".to_string(),
             host,
             kill: Some((interrupt, hang_up)),
             ..Details::default()
         };
-        entry.lane().performance.open();
+        entry.performance.open();
         entry.doing(Doing::Connect, crate::clock::clock_us());
         // Release: pairs with Acquire in `Processes::list`; who sees the id sees the details.
         entry.lane().id.store(id, Ordering::Release);
@@ -63,7 +66,7 @@ impl Entry {
     pub fn stage(&self, stage: Stage) {
         // Relaxed: single writer; readers want a recent figure.
         self.lane().stage.store(stage as u8, Ordering::Relaxed);
-        self.lane().performance.go_on(Some(stage));
+        self.performance.go_on_far(stage);
     }
 
     pub fn lane(&self) -> &Lane {
@@ -75,6 +78,7 @@ impl Entry {
         details.user = user.to_string();
         details.connection_type = Some(connection_type);
         details.database = database.map(str::to_string);
+        self.performance.schema_changed();
     }
 
     /// The session runs an event.
@@ -83,6 +87,7 @@ impl Entry {
         (details.user, details.host) = (user.to_string(), host.to_string());
         details.thread = Some("thread/sql/event_worker");
         details.database = Some(database.to_string());
+        self.performance.schema_changed();
     }
 
     /// What the session's privileges let others do with it.
@@ -93,6 +98,7 @@ impl Entry {
 
     pub fn use_database(&self, database: Option<&str>) {
         self.lane().details.lock().database = database.map(str::to_string);
+        self.performance.schema_changed();
     }
 
     /// A command without a text begins.
@@ -128,7 +134,7 @@ impl Entry {
         lane.stage.store(Stage::Starting as u8, Ordering::Relaxed); // Relaxed: as above
         lane.statement.store(id, Ordering::Relaxed);
         lane.since_us.store(now_us, Ordering::Relaxed);
-        lane.performance.go_on(Some(Stage::Starting));
+        self.performance.go_on(Some(Stage::Starting));
     }
 
     /// The command is answered. Its time goes on, as MySQL's does.
@@ -136,7 +142,7 @@ impl Entry {
     pub fn sleep(&self) {
         // Relaxed: single writer; readers want a recent figure.
         self.lane().doing.store(Doing::Sleep as u8, Ordering::Relaxed);
-        self.lane().performance.go_on(None);
+        self.performance.go_on(None);
     }
 
     pub fn prepared(&self, id: u32, text: &Arc<[u8]>) {
@@ -187,7 +193,7 @@ impl Drop for Entry {
             let details = lane.details.lock();
             (details.user.clone(), details.host.clone())
         };
-        lane.performance.close(&self.server, &user, &host);
+        self.performance.close(&self.server, &user, &host);
         // Relaxed: the lane is released after it, with Release.
         lane.id.store(0, Ordering::Relaxed);
         *lane.details.lock() = Details::default();

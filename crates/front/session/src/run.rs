@@ -312,6 +312,7 @@ impl Session {
             generation: if is_refused { NEVER } else { self.temporary.generation },
             literals: None,
             com,
+            number: crate::performance::new_plan(),
             stage,
             hinted,
             is_query,

@@ -1,12 +1,14 @@
 //! Bulk work of DDL: filling a new index, and what a definition asks of a table's rows.
 
 use crate::bulk::{Order, SharedRuns, Sorter, Unsorted};
+use crate::progress::Progress;
 use catalog::{Table, error};
 use engine::{Cursor, Direction, Isolation, LockMode, PARTS_A_THREAD, Range, Read, Transaction, Wait};
+use expr::Stage;
 use run::entries::{Entries, own_parts, unique_prefix};
 use run::write::{self, duplicate_entry};
 use run::{Env, Run, long};
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::ops::Bound;
 use types::Result;
 
@@ -47,7 +49,9 @@ fn fill(run: &Run<'_>, mut snapshot: Option<&mut Transaction>, read: Read, table
     let clustered = table.indexes[0].tree;
     let (tree, is_unique) = (table.indexes[index].tree, table.indexes[index].unique);
     let (mut loaded, mut unique, mut twice) = (0, Vec::new(), None);
+    let (read_rows, progress) = (Progress::begin(run, Stage::AlterRead, table), OnceCell::new());
     let load = |entry: &[u8], _: &[u8]| {
+        progress.get_or_init(|| Progress::begin(run, Stage::AlterInsert, table)).step(loaded);
         let mut tx = run.tx.borrow_mut();
         check_interrupt(&tx, loaded)?;
         loaded += 1;
@@ -63,10 +67,11 @@ fn fill(run: &Run<'_>, mut snapshot: Option<&mut Transaction>, read: Read, table
         tx.index_load(tree, entry).map_err(error::engine)
     };
     let filled = match snapshot.as_deref_mut() {
-        Some(snapshot) => fill_in_parts(run, snapshot, table, index, load),
+        Some(snapshot) => fill_in_parts(run, snapshot, table, index, &read_rows, load),
         None => {
             let mut sorter = Sorter::new(run, Order::Strict, load)?;
-            let entries = collect(&run.tx, read, table, index, ALL, |entry| sorter.push(run, entry, &[]));
+            let told = |rows| read_rows.step(rows);
+            let entries = collect(&run.tx, read, table, index, ALL, told, |entry| sorter.push(run, entry, &[]));
             entries.and_then(|()| sorter.finish(run))
         }
     };
@@ -86,6 +91,7 @@ fn fill_in_parts(
     snapshot: &mut Transaction,
     table: &Table,
     index: usize,
+    progress: &Progress,
     mut load: impl FnMut(&[u8], &[u8]) -> Result<()>,
 ) -> Result<()> {
     let threads = run.env.borrow().system_variable(Some(false), "innodb_ddl_threads")?.0.to_u64() as usize;
@@ -93,13 +99,15 @@ fn fill_in_parts(
     if parts.len() < 2 {
         let mut sorter = Sorter::new(run, Order::Strict, load)?;
         let snapshot = RefCell::new(snapshot);
-        collect(&snapshot, Read::Consistent, table, index, ALL, |entry| sorter.push(run, entry, &[]))?;
+        let told = |rows| progress.step(rows);
+        collect(&snapshot, Read::Consistent, table, index, ALL, told, |entry| sorter.push(run, entry, &[]))?;
         return sorter.finish(run);
     }
     let runs = SharedRuns::new(run, threads)?;
     let sorted = snapshot.read_parts(&parts, threads, |tx, part| {
         let (tx, mut own) = (RefCell::new(tx), Unsorted::default());
-        collect(&tx, Read::Consistent, table, index, part.range(), |entry| runs.push(&mut own, entry))?;
+        let told = |rows| progress.step(rows);
+        collect(&tx, Read::Consistent, table, index, part.range(), told, |entry| runs.push(&mut own, entry))?;
         runs.add(&mut own)
     });
     sorted.into_iter().collect::<Result<()>>()?;
@@ -111,12 +119,14 @@ fn fill_in_parts(
 }
 
 /// Gives all entries that rows of a range have in an index, in the order of the rows, to `take`, which may use the transaction.
+/// `told` hears of how many rows.
 fn collect(
     tx: &RefCell<&mut Transaction>,
     read: Read,
     table: &Table,
     index: usize,
     range: Range<'_>,
+    told: impl Fn(usize),
     mut take: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
     let mut scan = Cursor::new(table.indexes[0].tree, range, Direction::Forward, read, 0);
@@ -126,6 +136,7 @@ fn collect(
         let Some(row) = next.map_err(error::engine)? else { return Ok(()) };
         check_interrupt(&tx.borrow(), rows)?;
         rows += 1;
+        told(rows);
         let value = long::indexed(&tx.borrow(), table, [index].into_iter(), row.value, &mut inside)?;
         if table.indexes[index].array_part.is_some() {
             Entries::of(table, index, value, row.key).iter().try_for_each(&mut take)?;

@@ -14,4 +14,5 @@ pub mod definition;
 pub mod fill;
 pub mod histogram;
 pub mod online;
+mod progress;
 pub mod rewrite;

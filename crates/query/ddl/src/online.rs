@@ -21,6 +21,7 @@ use catalog::error;
 use catalog::row_log::{Note, RowLog};
 use engine::{Engine, Isolation, Read, Transaction};
 use expr::Execution;
+use expr::Stage;
 use run::Env;
 use run::Run;
 use run::entries::{self, Entries};
@@ -104,6 +105,7 @@ impl OnlineBuild {
 
     /// Brings the new trees to what the table is now; says for how many rows. Errors as [`OnlineBuild::fill`], and 1799.
     pub fn catch_up(&mut self, tx: &mut Transaction, env: &mut dyn Env) -> Result<usize> {
+        env.stage(Stage::AlterApply);
         let mut now = snapshot(&self.engine)?;
         let mut rows = std::mem::take(&mut self.unseen);
         let name = &self.to.indexes[self.indexes[0]].name;

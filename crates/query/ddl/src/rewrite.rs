@@ -7,10 +7,12 @@
 use crate::bulk::{Order, Sorter};
 use crate::definition::rules_of;
 use crate::fill::{ALL, check_interrupt, fill_index, newest};
+use crate::progress::Progress;
 use catalog::error;
 use catalog::{Column, Table, Version};
 use engine::{Cursor, Direction, Read, Transaction};
 use expr::Execution;
+use expr::Stage;
 use expr::Strictness;
 use expr::convert;
 use expr::store;
@@ -110,9 +112,12 @@ impl Rewrite {
                 other => other.map_err(error::engine),
             }
         })?;
-        let (mut writer, mut inside) = (RowWriter::default(), Vec::new());
+        let (mut writer, mut inside, mut read_rows) = (RowWriter::default(), Vec::new(), 0);
+        let progress = Progress::begin(run, Stage::CopyToTmpTable, &self.from);
         loop {
             run.check_interrupt()?;
+            progress.step(read_rows);
+            read_rows += 1;
             let entry = match snapshot.as_deref_mut() {
                 Some(snapshot) => scan.next(snapshot),
                 None => scan.next(&mut run.tx.borrow_mut()),

@@ -45,8 +45,10 @@ pub trait Env {
     fn stage(&self, stage: Stage) -> Stage {
         stage
     }
-    /// The stage at hand has done so much of so much, in units of its own.
-    fn progress(&self, _completed: u64, _estimated: u64) {}
+    /// Whom to tell how far the stage at hand is.
+    fn teller(&self) -> Option<Teller> {
+        None
+    }
     /// RELEASE_LOCK: `Some(false)` when another session holds it, `None` when nobody does.
     fn release_lock(&mut self, name: &str) -> Option<bool>;
     /// RELEASE_ALL_LOCKS: how many holds there were.
@@ -207,6 +209,9 @@ impl Stage {
         matches!(self, Stage::CopyToTmpTable | Stage::AlterRead | Stage::AlterInsert | Stage::AlterApply)
     }
 }
+
+/// Hears how much is done of how much, from any thread that works for the statement.
+pub type Teller = std::sync::Arc<dyn Fn(u64, u64) + Send + Sync>;
 
 /// A place in a source's binary log, for the applier of a channel; `None`: of the only one.
 pub struct SourcePlace<'a> {

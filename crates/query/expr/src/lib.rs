@@ -58,7 +58,7 @@ pub mod tuple;
 pub mod wide;
 pub mod window;
 
-pub use env::{Env, LoadedFile, SourcePlace, SourceWait, Stage};
+pub use env::{Env, LoadedFile, SourcePlace, SourceWait, Stage, Teller};
 pub use eval::member_text;
 pub use execution::{Evaluation, Execution, lexer_mode};
 pub use functions::{random_part, random_seed};

@@ -9,7 +9,7 @@ mod stage;
 mod sums;
 mod transaction;
 
-pub(crate) use recorder::{EXECUTE, PREPARE, Recorder};
+pub(crate) use recorder::{EXECUTE, PREPARE, Recorder, new_plan};
 pub(crate) use rows::{session_sums, stage_events, statement_events, transaction_events};
 pub(crate) use stage::instrument_of;
 pub(crate) use sums::Ended;
@@ -43,7 +43,9 @@ mod word {
     pub const TEXTS: usize = 7;
     /// The transaction that it is part of, or 0.
     pub const NESTING: usize = 8;
-    pub const FIGURES_FROM: usize = 9;
+    /// Of what its texts are, if they are all of a planned statement's: see [`super::Recorder`].
+    pub const TAG: usize = 9;
+    pub const FIGURES_FROM: usize = 10;
     pub const COUNT: usize = FIGURES_FROM + FIGURES;
 }
 
@@ -74,6 +76,8 @@ pub(crate) struct Lane {
     /// The event of the statement at hand, and its class. W: the session. R: anybody.
     statement: AtomicU64,
     class: AtomicU16,
+    /// How often the session has gone to another schema. W, R: the session.
+    schemas: AtomicU64,
     pub stages: stage::Stages,
     /// Made at the first statement. W: the session. R: anybody.
     records: OnceLock<Records<{ word::COUNT }>>,
@@ -92,6 +96,7 @@ impl Default for Lane {
             events: AtomicU64::new(0),
             statement: AtomicU64::new(0),
             class: AtomicU16::new(0),
+            schemas: AtomicU64::new(0),
             stages: stage::Stages::default(),
             records: OnceLock::new(),
             sums: StatementSums::default(),
@@ -102,6 +107,12 @@ impl Default for Lane {
 }
 
 impl Lane {
+    /// The session is in another schema.
+    pub fn schema_changed(&self) {
+        // Relaxed: written and read by one thread at a time.
+        self.schemas.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// The number of another event of the session.
     #[inline]
     fn next_event(&self) -> u64 {

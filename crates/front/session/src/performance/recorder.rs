@@ -4,13 +4,14 @@ use super::transaction::TransactionRecorder;
 use super::{HAS_HISTORY, INSTRUMENTED, Lane, bit, word};
 use crate::com::COM;
 use crate::session::Session;
+use crate::session::plans::Planned;
 use crate::statement::is_planned;
 use observe::instrument::{self, InstrumentId};
 use observe::setup::{self, Consumer};
 use observe::{Counter, CounterId, FIGURES, FIRST_RARE, Figure, Figures, RARE, SessionCounters};
 use sql::ast::Parsed;
 use std::borrow::Cow;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use sync::Writing;
 use types::SqlError;
 
@@ -60,6 +61,8 @@ pub(crate) struct Recorder {
     class: InstrumentId,
     /// Its record was begun: the text stands there.
     is_noted: bool,
+    /// The record's slot has had this statement before, in this schema: all of its texts stand there.
+    has_texts: bool,
     /// Its plan reads whole tables.
     pub uses_no_index: bool,
     /// What the lane had counted when it began: rows read, and what few statements touch.
@@ -78,6 +81,7 @@ impl Default for Recorder {
             statements: 0,
             class: QUERY,
             is_noted: false,
+            has_texts: false,
             uses_no_index: false,
             read: 0,
             rare: 0,
@@ -108,7 +112,7 @@ impl Recorder {
 
     /// What it is, and its text.
     #[inline]
-    fn note(&mut self, lane: &Lane, class: InstrumentId, connection: u32, text: Option<&[u8]>) {
+    fn note(&mut self, lane: &Lane, class: InstrumentId, connection: u32, text: Text<'_>) {
         self.class = class;
         if !setup::consumers().have(RECORDED) {
             return;
@@ -123,7 +127,23 @@ impl Recorder {
         record.set(word::EVENT_ID, event_id);
         record.set(word::STATEMENT_ID, u64::from(connection) << 32 | (self.statements & 0xffff_ffff));
         record.set(word::NESTING, self.transaction.event_id());
-        set_statement(&record, text);
+        match text {
+            Text::Planned(tag, text) => {
+                // Relaxed: single writer.
+                let schemas = lane.schemas.load(Ordering::Relaxed);
+                let tag = tag << SCHEMA_BITS | schemas & ((1 << SCHEMA_BITS) - 1);
+                self.has_texts = record.get(word::TAG) == tag;
+                if !self.has_texts {
+                    set_statement(&record, Some(text));
+                    record.set(word::TAG, tag);
+                }
+            }
+            Text::Other(text) => {
+                self.has_texts = false;
+                set_statement(&record, text);
+                record.set(word::TAG, 0);
+            }
+        }
         record.leave_open();
     }
 
@@ -146,6 +166,24 @@ impl Recorder {
     }
 }
 
+/// Bits of a tag that say in which schema.
+const SCHEMA_BITS: u32 = 20;
+
+/// The text of a statement.
+#[derive(Clone, Copy)]
+pub(crate) enum Text<'t> {
+    /// Of one that is planned, with the plan's number: it is the same each time.
+    Planned(u64, &'t [u8]),
+    Other(Option<&'t [u8]>),
+}
+
+/// The number of another plan.
+pub(crate) fn new_plan() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    // Relaxed: a number of its own for each, nothing else. Plans are made, not executed, by the thousand.
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
 /// With these on a statement has a record; with the other one it is kept.
 const RECORDED: &[Consumer] = &[Consumer::Global, Consumer::Thread, Consumer::StatementsCurrent];
 const KEPT: &[Consumer] = &[Consumer::StatementsHistory];
@@ -166,7 +204,14 @@ impl Session {
     /// The statement at hand is this one.
     #[inline]
     pub(crate) fn note_event(&mut self, class: InstrumentId, text: Option<&[u8]>) {
-        self.recorder.note(&self.entry.lane().performance, class, self.state.id, text);
+        self.recorder.note(&self.entry.performance, class, self.state.id, Text::Other(text));
+    }
+
+    /// The same of a prepared one.
+    #[inline]
+    pub(crate) fn note_planned(&mut self, class: InstrumentId, planned: &Planned) {
+        let text = Text::Planned(planned.number, planned.parsed.source());
+        self.recorder.note(&self.entry.performance, class, self.state.id, text);
     }
 
     /// The same of one that was parsed: its text without what nobody should read.
@@ -177,8 +222,9 @@ impl Session {
     /// The statement at hand shows the text that is, or was, prepared.
     pub(crate) fn note_text(&mut self, parsed: &Parsed) {
         if self.recorder.is_noted {
-            let record = self.entry.lane().performance.records().write();
+            let record = self.entry.performance.records().write();
             set_statement(&record, Some(&self.shown_text(parsed)));
+            record.set(word::TAG, 0);
             record.leave_open();
         }
     }
@@ -207,7 +253,7 @@ impl Session {
         let class = self.recorder.class;
         let flags = setup::flags(class);
         self.settle_transaction(consumers, took_ns);
-        let lane = &self.entry.lane().performance;
+        let lane = &self.entry.performance;
         // Relaxed: a statement goes by what it finds.
         let watched = lane.watched.load(Ordering::Relaxed);
         if !(flags.is_enabled() && consumers.has(Consumer::Global) && watched & INSTRUMENTED != 0) {
@@ -235,7 +281,7 @@ impl Session {
             return;
         }
         if !self.recorder.is_noted {
-            self.recorder.note(lane, class, self.state.id, None);
+            self.recorder.note(lane, class, self.state.id, Text::Other(None));
         }
         let record = lane.records().write();
         // Relaxed: single writer.
@@ -249,7 +295,9 @@ impl Session {
         if is_answered {
             bits |= bit::HAS_STATE;
         }
-        if let Some(schema) = self.state.database.as_deref() {
+        if self.recorder.has_texts {
+            bits |= record.get(word::BITS) & bit::HAS_SCHEMA;
+        } else if let Some(schema) = self.state.database.as_deref() {
             let bytes = record.push(&schema.as_bytes()[..schema.len().min(SCHEMA_MAX)]);
             record.set(word::TEXTS, record.get(word::TEXTS) | (bytes as u64) << 16);
             bits |= bit::HAS_SCHEMA;
@@ -257,6 +305,7 @@ impl Session {
         record.set(word::ERROR, 0);
         if let Some(error) = error {
             tell_error(&record, error);
+            record.set(word::TAG, 0);
             bits |= bit::HAS_MESSAGE | bit::HAS_STATE;
         }
         (0..FIRST_RARE).for_each(|at| record.set(word::FIGURES_FROM + at, figures.0[at]));

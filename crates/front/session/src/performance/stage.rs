@@ -49,7 +49,7 @@ pub(crate) struct Stages {
     /// Its number and when it began. W: the session.
     event_id: AtomicU64,
     began_ns: AtomicU64,
-    /// How much of it is done, and of how much; 0: nobody knows. W: the session. R: anybody.
+    /// How much of it is done, and of how much; 0: nobody knows. W: the session, and who works for it. R: anybody.
     completed: AtomicU64,
     estimated: AtomicU64,
     records: OnceLock<Records<{ word::COUNT }>>,
@@ -78,9 +78,9 @@ impl Stages {
         (estimated > 0).then_some((completed.min(estimated), estimated))
     }
 
-    /// The stage at hand has come so far. For the session.
+    /// The stage at hand has come so far. For the session, and who works for it.
     pub fn note_progress(&self, completed: u64, estimated: u64) {
-        // Relaxed: single writer; readers want recent figures.
+        // Relaxed: readers want recent figures.
         self.completed.store(completed, Ordering::Relaxed);
         self.estimated.store(estimated, Ordering::Relaxed);
     }
@@ -114,13 +114,20 @@ impl Stages {
 }
 
 impl Lane {
-    /// The session goes on to a stage; `None`: the statement is over.
+    /// The session goes on to a stage without progress; `None`: the statement is over.
     #[inline]
     pub fn go_on(&self, stage: Option<Stage>) {
         // Relaxed: written by this thread.
-        let is_open = self.stages.open.load(Ordering::Relaxed) != 0;
-        if is_open || setup::consumers().watches_stages() || stage.is_some_and(Stage::has_progress) {
+        if self.stages.open.load(Ordering::Relaxed) != 0 || setup::consumers().watches_stages() {
             self.go_on_slow(stage);
+        }
+    }
+
+    /// The session goes on to a stage that may have progress.
+    pub fn go_on_far(&self, stage: Stage) {
+        match stage.has_progress() {
+            true => self.go_on_slow(Some(stage)),
+            false => self.go_on(Some(stage)),
         }
     }
 

@@ -98,15 +98,17 @@ impl Session {
         if self.recorder.transaction.stage != Stage::None {
             self.note_next_transaction();
         }
-        let lane = &self.entry.lane().performance;
+        let lane = &self.entry.performance;
+        let transaction = &mut self.recorder.transaction;
+        transaction.stage = Stage::Open;
+        transaction.event_id = lane.next_event();
         // Relaxed: single writer.
-        let nesting = lane.statement.load(Ordering::Relaxed);
-        let event_id = lane.next_event();
-        let bits = (isolation as u64) << bit::ISOLATION
-            | if read_only { bit::READ_ONLY } else { 0 }
-            | if autocommit { bit::AUTOCOMMIT } else { 0 };
-        self.recorder.transaction =
-            TransactionRecorder { stage: Stage::Open, event_id, nesting, bits, ..TransactionRecorder::default() };
+        transaction.nesting = lane.statement.load(Ordering::Relaxed);
+        transaction.bits = (isolation as u64) << bit::ISOLATION
+            | u64::from(read_only) * bit::READ_ONLY
+            | u64::from(autocommit) * bit::AUTOCOMMIT;
+        transaction.began_us = 0;
+        transaction.savepoints = 0;
         if !autocommit {
             self.show_transaction();
         }
@@ -145,7 +147,7 @@ impl Session {
         if !setup::consumers().have(RECORDED) {
             return;
         }
-        let lane = &self.entry.lane().performance;
+        let lane = &self.entry.performance;
         let transaction = &self.recorder.transaction;
         let record = lane.transactions().write();
         record.set(word::EVENT_ID, transaction.event_id);
@@ -160,7 +162,7 @@ impl Session {
     fn record_transaction(&mut self, consumers: Consumers, took_ns: u64) {
         let transaction = &mut self.recorder.transaction;
         transaction.stage = Stage::None;
-        let lane = &self.entry.lane().performance;
+        let lane = &self.entry.performance;
         let flags = setup::flags(TRANSACTION);
         // Relaxed: a transaction goes by what it finds.
         let watched = lane.watched.load(Ordering::Relaxed);

@@ -46,6 +46,8 @@ pub(crate) struct Planned {
     /// Types of its parameters where they stand for literals: what is known of these holds for each plan.
     pub literals: Option<Box<[DataType]>>,
     pub com: CounterId,
+    /// A number of its own among all plans.
+    pub number: u64,
     pub stage: Stage,
     /// Hints that change variables while it runs.
     pub hinted: Option<Box<StatementHints>>,
