@@ -12,9 +12,11 @@
 
 pub mod clock;
 mod counters;
+pub mod digests;
 mod histogram;
 pub mod instrument;
 mod lane;
+pub mod latency;
 mod registry;
 mod session;
 pub mod setup;
