@@ -10,7 +10,6 @@
 //! | what does a session count? | what its own block gained while the session was active: [`SessionCounters`] |
 //! | what about figures that are states, not counts? | [`register_gauge`]: a function, called by the asker |
 
-pub mod clock;
 mod counters;
 pub mod digests;
 mod histogram;
@@ -29,4 +28,5 @@ pub use lane::{BLOCKS_MAX, Lane, RARE, add, increment, lane, sum};
 pub use registry::{Family, register, register_family, register_gauge, status, status_value};
 pub use session::SessionCounters;
 pub use statements::{FIGURES, FIRST_RARE, Figure, Figures, StatementCells, StatementSums, StatementTotals};
+pub use sync::{clock, waits};
 pub use transactions::{TimeCells, TimeTotals, TransactionSums, TransactionTotals};

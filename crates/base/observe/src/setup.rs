@@ -130,12 +130,25 @@ pub fn set_consumer(consumer: Consumer, on: bool) {
         true => WORD.fetch_or(bit, Ordering::Relaxed),
         false => WORD.fetch_and(!bit, Ordering::Relaxed),
     };
+    tell_waits();
+}
+
+/// Waits are counted below this crate, and have a copy of what is on.
+fn tell_waits() {
+    let on = consumers();
+    sync::waits::set_switches(sync::waits::Switches::of(
+        on.has(Consumer::Global),
+        on.has(Consumer::Thread),
+        on.has(Consumer::WaitsCurrent),
+        on.has(Consumer::WaitsHistory) || on.has(Consumer::WaitsHistoryLong),
+    ));
 }
 
 /// All sums of events start over.
 pub fn start_over() {
     // Relaxed: see `consumers`.
     WORD.fetch_add(EPOCH_ONE, Ordering::Relaxed);
+    sync::waits::start_over();
 }
 
 /// `performance_schema=OFF`: nothing is collected from now on. Called at the start of the server.
@@ -143,6 +156,7 @@ pub fn switch_off() {
     // Relaxed: no other thread serves anybody yet.
     IS_OFF.store(1, Ordering::Relaxed);
     WORD.fetch_and(!(CONSUMERS | STAGES), Ordering::Relaxed);
+    tell_waits();
 }
 
 /// Is Performance Schema off?
@@ -182,6 +196,9 @@ pub fn flags(id: InstrumentId) -> Flags {
 pub fn set_instrument(id: InstrumentId, enabled: bool, timed: bool) {
     // Relaxed: as `consumers`.
     FLAGS[id.index()].store(Flags::of(enabled, timed).0, Ordering::Relaxed);
+    if let Some(wait) = id.wait() {
+        sync::waits::set_flags(wait, enabled, timed);
+    }
     if ALL[id.index()].kind != Kind::Stage {
         return;
     }

@@ -13,11 +13,11 @@
 //! # Long waits have a name and an end
 //!
 //! A thread says whom it [`serve`]s. Waits deep below a session, for a frame, a page, the log, which know of no session, say what they are
-//! for ([`waiting`]) and ask from time to time whether they should end ([`is_interrupted`]). What must not be left half done, an undo
-//! above all, is done behind a [`shield`]. Long computations that have no transaction at hand, planning above all, ask for the reason as
-//! well
-//! ([`interruption`]).
+//! for ([`waiting`], which is also where they are timed) and ask from time to time whether they should end ([`is_interrupted`]). What
+//! must not be left half done, an undo above all, is done behind a [`shield`]. Long computations that have no transaction at hand,
+//! planning above all, ask for the reason as well ([`interruption`]).
 
+use crate::waits::{self, Book, Ticket, Wait};
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -57,75 +57,18 @@ fn act() {
 /// How often a wait asks whether it should end.
 pub const ASK_AGAIN: Duration = Duration::from_millis(100);
 
-/// What a thread waits for below the statement that it runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Wait {
-    /// A frame of the buffer pool for a page.
-    FreeFrame = 1,
-    /// A page that another thread reads or changes.
-    Page,
-    /// A checkpoint, which frees the log's oldest part.
-    Checkpoint,
-    /// The log's flush, or room in its buffer, which a write brings.
-    LogFlush,
-    /// The data file's growth, which another thread is at.
-    FileGrowth,
-    /// Room on a full disk.
-    DiskSpace,
-    /// Purge, which is behind.
-    Purge,
-    /// Transactions that are undone in the background.
-    Rollback,
-    /// The time at which a copy may go on without passing its bandwidth.
-    Bandwidth,
-    /// A replica, which is to say that it has a commit.
-    Acknowledgement,
-}
-
-impl Wait {
-    const ALL: [Wait; 10] = [
-        Wait::FreeFrame,
-        Wait::Page,
-        Wait::Checkpoint,
-        Wait::LogFlush,
-        Wait::FileGrowth,
-        Wait::DiskSpace,
-        Wait::Purge,
-        Wait::Rollback,
-        Wait::Bandwidth,
-        Wait::Acknowledgement,
-    ];
-
-    /// As the process list shows it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Wait::FreeFrame => "waiting for a free buffer pool page",
-            Wait::Page => "waiting for a page",
-            Wait::Checkpoint => "waiting for a checkpoint",
-            Wait::LogFlush => "waiting for the log",
-            Wait::FileGrowth => "waiting for the data file to grow",
-            Wait::DiskSpace => "waiting for disk space",
-            Wait::Purge => "waiting for purge",
-            Wait::Rollback => "waiting for a rollback in the background",
-            Wait::Bandwidth => "waiting for bandwidth",
-            Wait::Acknowledgement => "Waiting for semi-sync ACK from replica",
-        }
-    }
-
-    /// The wait with this number, if it is one; 0 is none.
-    pub fn from_number(number: u8) -> Option<Wait> {
-        Wait::ALL.get(usize::from(number).checked_sub(1)?).copied()
-    }
-}
-
 /// On whose behalf a thread works.
 pub trait Served: Send + Sync {
     /// Why somebody wants the work to end (KILL, shutdown, a deadline), by the numbers of whoever is served; 0: nobody does.
     fn interruption(&self) -> u8;
 
-    /// The thread waits for this; `None`: it goes on.
+    /// The thread waits for this, which the process list shows; `None`: it goes on.
     fn waits_for(&self, what: Option<Wait>);
+
+    /// Where waits are counted; `None`: in the thread's own book.
+    fn book(&self) -> Option<&'static Book> {
+        None
+    }
 }
 
 thread_local! {
@@ -163,20 +106,89 @@ pub fn interruption() -> u8 {
     with_served(|served| served.interruption()).unwrap_or(0)
 }
 
-/// Until it is dropped the thread waits for something.
+thread_local! {
+    /// What the thread waits for. No destructor, so no registration check on access.
+    static WAITS_FOR: Cell<Option<Wait>> = const { Cell::new(None) };
+    /// What of it the process list shows.
+    static SHOWN: Cell<Option<Wait>> = const { Cell::new(None) };
+}
+
+/// Until it is dropped the thread waits for something. One that is within another for the same thing is a part of it.
 #[must_use = "the wait is over when this is dropped"]
-pub struct Waiting(PhantomData<*const ()>);
+pub struct Waiting {
+    what: Wait,
+    outer: Option<Wait>,
+    outer_shown: Option<Wait>,
+    is_part: bool,
+    ticket: Option<Ticket>,
+    bytes: Option<u64>,
+    _here: PhantomData<*const ()>,
+}
 
 /// The calling thread is about to wait.
 pub fn waiting(what: Wait) -> Waiting {
-    with_served(|served| served.waits_for(Some(what)));
-    Waiting(PhantomData)
+    waiting_for(what, "")
+}
+
+/// As [`waiting`], for something that has a name: a file, a lock.
+pub fn waiting_for(what: Wait, object: &str) -> Waiting {
+    let outer = WAITS_FOR.get();
+    let is_part = outer == Some(what);
+    let outer_shown = SHOWN.get();
+    let mut waiting = Waiting { what, outer, outer_shown, is_part, ticket: None, bytes: None, _here: PhantomData };
+    if !is_part {
+        WAITS_FOR.set(Some(what));
+        if what.state().is_some() {
+            SHOWN.set(Some(what));
+            with_served(|served| served.waits_for(Some(what)));
+        }
+        waiting.ticket = book_for(what).and_then(|book| Ticket::begin(book, what, object));
+    }
+    waiting
+}
+
+/// Where a wait of this thread is counted.
+fn book_for(what: Wait) -> Option<&'static Book> {
+    let served = if what.is_for_work() { None } else { with_served(|served| served.book()).flatten() };
+    served.or_else(waits::own_book)
+}
+
+impl Waiting {
+    /// So many bytes went to or from a file or a socket.
+    pub fn set_bytes(&mut self, bytes: u64) {
+        self.bytes = Some(bytes);
+    }
+
+    /// Nobody has slept.
+    pub fn did_not(mut self) {
+        if let Some(ticket) = self.ticket.take() {
+            ticket.cancel(self.bytes);
+        }
+    }
 }
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        with_served(|served| served.waits_for(None));
+        if self.is_part {
+            return;
+        }
+        WAITS_FOR.set(self.outer);
+        if self.what.state().is_some() {
+            SHOWN.set(self.outer_shown);
+            with_served(|served| served.waits_for(self.outer_shown));
+        }
+        if let Some(ticket) = self.ticket.take() {
+            ticket.end(self.bytes);
+        }
     }
+}
+
+/// The calling thread sleeps for so long.
+#[expect(clippy::disallowed_methods, reason = "this is the one place where a thread sleeps for a time")]
+pub fn sleep(what: Wait, time: Duration) {
+    let _waiting = waiting(what);
+    about_to_block();
+    std::thread::sleep(time);
 }
 
 /// Until it is dropped no wait of the thread ends by an interrupt.
@@ -213,11 +225,11 @@ mod tests {
             unparker.unpark();
         })));
         parker.unparker().unpark();
-        parker.park();
+        parker.park(Wait::Background);
         assert_eq!(done.get(), 0, "a token was there: nobody slept");
-        parker.park();
+        parker.park(Wait::Background);
         assert_eq!(done.get(), 1);
-        assert!(!parker.park_timeout(Duration::from_millis(1)), "done a second time");
+        assert!(!parker.park_timeout(Duration::from_millis(1), Wait::Background), "done a second time");
         assert_eq!((done.get(), Rc::strong_count(&done)), (1, 1));
     }
 
@@ -233,7 +245,7 @@ mod tests {
         }
 
         fn waits_for(&self, what: Option<Wait>) {
-            self.waits.store(what.map_or(0, |what| what as u8), std::sync::atomic::Ordering::SeqCst);
+            self.waits.store(what.map_or(0, |what| what as u8 + 1), std::sync::atomic::Ordering::SeqCst);
         }
     }
 
@@ -244,9 +256,9 @@ mod tests {
         let (one, other) = (Arc::new(Session::default()), Arc::new(Session::default()));
         serve(&one);
         let wait = waiting(Wait::Checkpoint);
-        assert_eq!(Wait::from_number(one.waits.load(Ordering::SeqCst)), Some(Wait::Checkpoint));
+        assert_eq!(Wait::from_index(one.waits.load(Ordering::SeqCst).wrapping_sub(1).into()), Some(Wait::Checkpoint));
         drop(wait);
-        assert_eq!(Wait::from_number(one.waits.load(Ordering::SeqCst)), None);
+        assert_eq!(Wait::from_index(one.waits.load(Ordering::SeqCst).wrapping_sub(1).into()), None);
         one.killed.store(3, Ordering::SeqCst);
         assert_eq!((is_interrupted(), interruption()), (true, 3));
         {
@@ -260,11 +272,26 @@ mod tests {
     }
 
     #[test]
-    fn each_wait_has_its_number() {
-        for what in Wait::ALL {
-            assert_eq!(Wait::from_number(what as u8), Some(what));
+    fn a_wait_within_one_of_its_kind_is_a_part_of_it() {
+        use std::sync::atomic::Ordering;
+        let one = Arc::new(Session::default());
+        serve(&one);
+        let own = || {
+            waits::own_book().map_or(0, |book| {
+                book.sums().iter().find(|(wait, _)| *wait == Wait::Checkpoint).map_or(0, |(_, sum)| sum.count)
+            })
+        };
+        let before = own();
+        let outer = waiting(Wait::Checkpoint);
+        drop(waiting(Wait::Checkpoint));
+        assert_eq!(own(), before);
+        {
+            let _file = waiting(Wait::LogFile);
+            drop(waiting(Wait::LogFlush));
         }
-        assert_eq!(Wait::from_number(0), None);
+        assert_eq!(Wait::from_index(usize::from(one.waits.load(Ordering::SeqCst)) - 1), Some(Wait::Checkpoint));
+        drop(outer);
+        assert_eq!(own(), before + 1);
     }
 
     #[test]

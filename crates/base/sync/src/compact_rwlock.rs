@@ -45,6 +45,7 @@ use crate::rank::{self, Rank, SameRank};
 use crate::reader_writer::ReaderWriter;
 use crate::shim;
 use crate::shim::atomic::{AtomicU32, AtomicU64, Ordering};
+use crate::waits::Wait;
 use std::marker::PhantomData;
 
 const READER: u64 = 1;
@@ -273,7 +274,7 @@ impl<P: Preference> CompactRwLock<P> {
         let parked = word | READERS_PARKED;
         // Relaxed: the bit carries no data. A failure means that the word has changed: the caller looks again.
         if word == parked || self.word.compare_exchange(word, parked, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-            futex::wait(&self.readers, gate, None);
+            futex::wait(&self.readers, gate, None, Wait::CompactLock);
         }
         true
     }
@@ -364,7 +365,7 @@ impl<P: Preference> CompactRwLock<P> {
         if self.word.compare_exchange(word, parked, Ordering::Relaxed, Ordering::Relaxed).is_err() {
             return false;
         }
-        futex::wait(&self.head, gate, None);
+        futex::wait(&self.head, gate, None, Wait::CompactLock);
         true
     }
 
@@ -402,7 +403,7 @@ impl<P: Preference> CompactRwLock<P> {
             return;
         }
         while self.turnstile.swap(TAKEN_AND_AWAITED, Ordering::Acquire) != OPEN {
-            futex::wait(&self.turnstile, TAKEN_AND_AWAITED, None);
+            futex::wait(&self.turnstile, TAKEN_AND_AWAITED, None, Wait::CompactLock);
         }
     }
 }

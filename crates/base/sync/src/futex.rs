@@ -4,11 +4,12 @@
 //! it decides to wait. A wait may end without cause, so callers loop.
 
 use crate::shim::atomic::AtomicU32;
+use crate::waits::Wait;
 use std::time::Duration;
 
 /// Sleeps while `*word == expected`, until woken. True when woken or when the word differed; false when `timeout` passed.
-pub fn wait(word: &AtomicU32, expected: u32, timeout: Option<Duration>) -> bool {
-    imp::wait(word, expected, timeout)
+pub fn wait(word: &AtomicU32, expected: u32, timeout: Option<Duration>, what: Wait) -> bool {
+    imp::wait(word, expected, timeout, what)
 }
 
 /// Wakes one waiter, if there is any.
@@ -23,16 +24,21 @@ pub fn wake_all(word: &AtomicU32) {
 
 #[cfg(all(target_os = "linux", not(loom)))]
 mod imp {
-    use super::{AtomicU32, Duration};
+    use super::{AtomicU32, Duration, Wait};
     use rustix::io::Errno;
     use rustix::thread::futex::{self, Flags, Timespec};
 
-    pub(super) fn wait(word: &AtomicU32, expected: u32, timeout: Option<Duration>) -> bool {
+    pub(super) fn wait(word: &AtomicU32, expected: u32, timeout: Option<Duration>, what: Wait) -> bool {
+        let waiting = crate::blocking::waiting(what);
         crate::blocking::about_to_block();
         // A timeout beyond the kernel's range is no timeout.
         let timeout = timeout.and_then(|t| Timespec::try_from(t).ok());
         match futex::wait(word, Flags::PRIVATE, expected, timeout.as_ref()) {
-            Ok(()) | Err(Errno::AGAIN | Errno::INTR) => true,
+            Ok(()) | Err(Errno::INTR) => true,
+            Err(Errno::AGAIN) => {
+                waiting.did_not();
+                true
+            }
             Err(Errno::TIMEDOUT) => false,
             // EFAULT and EINVAL cannot happen with a live, aligned word and a normalised time.
             Err(e) => panic!("futex wait: {e}"),
@@ -49,15 +55,15 @@ mod imp {
 /// Without a futex: the parking table, by the word's address.
 #[cfg(all(not(target_os = "linux"), not(loom)))]
 mod imp {
-    use super::{AtomicU32, Duration};
+    use super::{AtomicU32, Duration, Wait};
     use crate::parking::{self, Kind, Outcome, Policy};
     use crate::shim::atomic::Ordering;
 
-    pub(super) fn wait(word: &AtomicU32, expected: u32, timeout: Option<Duration>) -> bool {
+    pub(super) fn wait(word: &AtomicU32, expected: u32, timeout: Option<Duration>, what: Wait) -> bool {
         let address = std::ptr::from_ref(word).addr();
         // Relaxed: under the bucket lock, which the waker takes after its change of the word.
         let unchanged = || word.load(Ordering::Relaxed) == expected;
-        parking::park(address, Kind::Writer, unchanged, timeout) != Outcome::TimedOut
+        parking::park(address, Kind::Writer, unchanged, timeout, what) != Outcome::TimedOut
     }
 
     pub(super) fn wake(word: &AtomicU32, count: u32) {
@@ -70,7 +76,7 @@ mod imp {
 /// nobody else is. No wait ends without cause, so that a lost wake-up shows. Time stands still.
 #[cfg(loom)]
 mod imp {
-    use super::{AtomicU32, Duration};
+    use super::{AtomicU32, Duration, Wait};
     use crate::shim::atomic::Ordering;
     use crate::shim::{RawCondvar, RawMutex};
     use std::sync::Arc;
@@ -84,7 +90,7 @@ mod imp {
         static ref SLEEPERS: RawMutex<Vec<Sleeper>> = RawMutex::new(Vec::new());
     }
 
-    pub(super) fn wait(word: &AtomicU32, expected: u32, _timeout: Option<Duration>) -> bool {
+    pub(super) fn wait(word: &AtomicU32, expected: u32, _timeout: Option<Duration>, _what: Wait) -> bool {
         let mut sleepers = SLEEPERS.lock();
         // Relaxed, as the kernel's load: the mutex orders it against a waker that came first.
         if word.load(Ordering::Relaxed) != expected {

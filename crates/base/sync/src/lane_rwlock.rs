@@ -23,6 +23,7 @@ use crate::reader_writer::ReaderWriter;
 use crate::shim::atomic::{AtomicU32, Ordering, fence};
 #[cfg(not(loom))]
 use crate::thread_lane::thread_lane;
+use crate::waits::Wait;
 use crossbeam_utils::CachePadded;
 
 /// Nobody closes the gate.
@@ -120,7 +121,7 @@ impl LaneRwLock {
             if self.lanes.iter_below(self.lanes.capacity()).all(|held| held.load(Ordering::Acquire) == 0) {
                 return;
             }
-            futex::wait(&self.drained, drained, None);
+            futex::wait(&self.drained, drained, None, Wait::LaneLock);
         }
     }
 
@@ -165,7 +166,7 @@ impl LaneRwLock {
                     let _ = self.writer.compare_exchange(CLOSED, awaited, Ordering::Relaxed, Ordering::Relaxed);
                 }
                 awaited => {
-                    futex::wait(&self.writer, awaited, None);
+                    futex::wait(&self.writer, awaited, None, Wait::LaneLock);
                 }
             }
         }

@@ -19,6 +19,7 @@
 //!
 //! [`stack`] says when recursion should end, and makes room for it; [`memory`] what a statement may have.
 //!
+//! All that makes a thread sleep takes a name, a [`waits::Wait`], and is counted for it where it really sleeps.
 //! Before a thread sleeps here it does what it has left with [`blocking`]: one that serves many connections lets another go on.
 //!
 //! Ranks: each lock has a [`Rank`]; a thread takes locks in rising rank only, and debug builds panic when it does not.
@@ -30,6 +31,8 @@
 
 #[cfg(not(loom))]
 pub mod blocking;
+#[cfg(not(loom))]
+pub mod clock;
 mod compact_rwlock;
 pub mod futex;
 mod lane_rwlock;
@@ -52,6 +55,7 @@ pub mod stack;
 mod system_rwlock;
 #[cfg(not(loom))]
 mod thread_lane;
+pub mod waits;
 
 pub use compact_rwlock::{
     CompactExclusive, CompactRwLock, CompactShared, PreferReader, PreferReaderLock, PreferWriter, PreferWriterLock,

@@ -1,10 +1,11 @@
 //! Ranked mutex, condition variable and reader-writer lock: `parking_lot` underneath, rank checks in debug builds on top.
 
 #[cfg(not(loom))]
-use crate::blocking::{self, Wait};
+use crate::blocking;
 use crate::rank::{self, Rank, SameRank};
 use crate::reader_writer::ReaderWriter;
 use crate::shim::{RawCondvar, RawGuard, RawMutex, RawReadGuard, RawRwLock, RawWriteGuard};
+use crate::waits::Wait;
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
@@ -55,14 +56,38 @@ impl<T> Mutex<T> {
     #[inline]
     pub fn lock(&self) -> MutexGuard<'_, T> {
         rank::check(self.rank, SameRank::Refused);
-        MutexGuard { raw: self.raw.lock(), _held: Held::new(self.rank) }
+        MutexGuard { raw: self.raw_lock(), _held: Held::new(self.rank) }
     }
 
     /// As [`Mutex::lock`], where the caller orders several locks of one rank itself (by address, by partition number).
     #[inline]
     pub fn lock_same_rank(&self) -> MutexGuard<'_, T> {
         rank::check(self.rank, SameRank::Allowed);
-        MutexGuard { raw: self.raw.lock(), _held: Held::new(self.rank) }
+        MutexGuard { raw: self.raw_lock(), _held: Held::new(self.rank) }
+    }
+
+    /// What `parking_lot` does for a free mutex is the same instruction as in its `lock`: an exchange, and no look before it.
+    #[cfg(not(loom))]
+    #[inline]
+    fn raw_lock(&self) -> RawGuard<'_, T> {
+        match self.raw.try_lock_for(Duration::ZERO) {
+            Some(raw) => raw,
+            None => self.wait_for_it(),
+        }
+    }
+
+    /// It has spun, and is about to sleep.
+    #[cfg(not(loom))]
+    #[cold]
+    #[inline(never)]
+    fn wait_for_it(&self) -> RawGuard<'_, T> {
+        let _waiting = blocking::waiting(Wait::mutex(self.rank));
+        self.raw.lock()
+    }
+
+    #[cfg(loom)]
+    fn raw_lock(&self) -> RawGuard<'_, T> {
+        self.raw.lock()
     }
 
     /// Takes the mutex if it is free. Never waits, so any rank may be held.
@@ -140,16 +165,22 @@ impl Condvar {
     }
 
     /// Gives the mutex back, waits to be notified, takes the mutex again.
-    pub fn wait<T>(&self, guard: &mut MutexGuard<'_, T>) {
+    pub fn wait<T>(&self, guard: &mut MutexGuard<'_, T>, what: Wait) {
         #[cfg(not(loom))]
-        crate::blocking::about_to_block();
+        let _waiting = blocking::waiting(what);
+        #[cfg(not(loom))]
+        blocking::about_to_block();
+        let _ = what;
         self.raw.wait(&mut guard.raw);
     }
 
     /// As [`Condvar::wait`]; false when `timeout` passed first.
-    pub fn wait_timeout<T>(&self, guard: &mut MutexGuard<'_, T>, timeout: Duration) -> bool {
+    pub fn wait_timeout<T>(&self, guard: &mut MutexGuard<'_, T>, timeout: Duration, what: Wait) -> bool {
         #[cfg(not(loom))]
-        crate::blocking::about_to_block();
+        let _waiting = blocking::waiting(what);
+        #[cfg(not(loom))]
+        blocking::about_to_block();
+        let _ = what;
         !self.raw.wait_for(&mut guard.raw, timeout).timed_out()
     }
 
@@ -197,13 +228,39 @@ impl<T> RwLock<T> {
     #[inline]
     pub fn read(&self) -> RwLockReadGuard<'_, T> {
         rank::check(self.rank, SameRank::Refused);
-        RwLockReadGuard { raw: self.raw.read(), _held: Held::new(self.rank) }
+        RwLockReadGuard { raw: self.raw_read(), _held: Held::new(self.rank) }
     }
 
     #[inline]
     pub fn write(&self) -> RwLockWriteGuard<'_, T> {
         rank::check(self.rank, SameRank::Refused);
-        RwLockWriteGuard { raw: self.raw.write(), _held: Held::new(self.rank) }
+        RwLockWriteGuard { raw: self.raw_write(), _held: Held::new(self.rank) }
+    }
+
+    // As for mutexes: the way in is that of `parking_lot`, and only who is about to sleep takes the time.
+
+    #[inline]
+    fn raw_read(&self) -> RawReadGuard<'_, T> {
+        #[cfg(not(loom))]
+        let Some(raw) = self.raw.try_read_for(Duration::ZERO) else {
+            let _waiting = blocking::waiting(Wait::rw_lock(self.rank));
+            return self.raw.read();
+        };
+        #[cfg(loom)]
+        let raw = self.raw.read();
+        raw
+    }
+
+    #[inline]
+    fn raw_write(&self) -> RawWriteGuard<'_, T> {
+        #[cfg(not(loom))]
+        let Some(raw) = self.raw.try_write_for(Duration::ZERO) else {
+            let _waiting = blocking::waiting(Wait::rw_lock(self.rank));
+            return self.raw.write();
+        };
+        #[cfg(loom)]
+        let raw = self.raw.write();
+        raw
     }
 
     #[inline]

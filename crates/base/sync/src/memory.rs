@@ -14,6 +14,7 @@
 //!
 //! At the server's bound the connection that has most ends, whoever it was that asked for more.
 
+use crate::waits::Wait;
 use crate::{CachePadded, Mutex, Rank, blocking};
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
@@ -337,8 +338,7 @@ fn make_room(own: &Arc<Account>) -> Result<(), Excess> {
         if Instant::now() >= until || blocking::is_interrupted() {
             return Err(Excess::Server { limit, used });
         }
-        blocking::about_to_block();
-        std::thread::sleep(ASK_AGAIN);
+        blocking::sleep(Wait::MemoryLimit, ASK_AGAIN);
     }
 }
 

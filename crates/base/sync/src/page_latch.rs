@@ -64,6 +64,7 @@ use crate::parking::{self, Kind, Outcome, Policy};
 use crate::rank::{self, Rank, SameRank};
 use crate::shim;
 use crate::shim::atomic::{AtomicU64, Ordering, fence};
+use crate::waits::Wait;
 use std::time::Duration;
 
 const WAITERS: u64 = 1 << 15;
@@ -537,6 +538,8 @@ impl PageLatch {
             }
             shim::spin_loop();
         }
+        #[cfg(not(loom))]
+        let _waiting = crate::blocking::waiting(Wait::PageLatch);
         loop {
             // Relaxed throughout: the caller acquires when it looks again. Announce, then sleep: the read-modify-write on
             // the word orders this waiter before the release that will see its bit.
@@ -553,7 +556,7 @@ impl PageLatch {
                 let word = self.word.load(Ordering::Relaxed);
                 word & WAITERS != 0 && blocked(state(word))
             };
-            if parking::park(self.address(), kind, validate, timeout) == Outcome::TimedOut {
+            if parking::park(self.address(), kind, validate, timeout, Wait::PageLatch) == Outcome::TimedOut {
                 return;
             }
             // A woken writer is the only one woken: it goes and tries rather than sleeping again on a stale look.

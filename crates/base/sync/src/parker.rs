@@ -8,6 +8,7 @@
 //! ```
 //! The token is kept when nobody sleeps, so a wake-up that comes early is not lost; two early wake-ups are one token.
 
+use crate::waits::Wait;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -39,16 +40,16 @@ impl Parker {
     }
 
     /// Waits for a token and takes it. What was written before [`Unparker::unpark`] is visible afterwards.
-    pub fn park(&mut self) {
-        self.inner.park();
+    pub fn park(&mut self, what: Wait) {
+        self.inner.park(what);
     }
 
     /// As [`Parker::park`]; false when `timeout` passed without a token.
-    pub fn park_timeout(&mut self, timeout: Duration) -> bool {
+    pub fn park_timeout(&mut self, timeout: Duration, what: Wait) -> bool {
         match Instant::now().checked_add(timeout) {
-            Some(deadline) => self.inner.park_until(deadline),
+            Some(deadline) => self.inner.park_until(deadline, what),
             None => {
-                self.inner.park();
+                self.inner.park(what);
                 true
             }
         }
@@ -71,6 +72,7 @@ impl Unparker {
 mod imp {
     use crate::futex;
     use crate::shim::atomic::{AtomicU32, Ordering};
+    use crate::waits::Wait;
     use std::time::Instant;
 
     const EMPTY: u32 = 0;
@@ -99,19 +101,19 @@ mod imp {
             self.state.compare_exchange(NOTIFIED, EMPTY, Ordering::Acquire, Ordering::Relaxed).is_ok()
         }
 
-        pub(super) fn park(&self) {
+        pub(super) fn park(&self, what: Wait) {
             if self.take_or_announce() {
                 return;
             }
             loop {
-                futex::wait(&self.state, PARKED, None);
+                futex::wait(&self.state, PARKED, None, what);
                 if self.take() {
                     return;
                 }
             }
         }
 
-        pub(super) fn park_until(&self, deadline: Instant) -> bool {
+        pub(super) fn park_until(&self, deadline: Instant, what: Wait) -> bool {
             if self.take_or_announce() {
                 return true;
             }
@@ -121,7 +123,7 @@ mod imp {
                     // Acquire: pairs with Release in `unpark`, which may have left its token since.
                     return self.state.swap(EMPTY, Ordering::Acquire) == NOTIFIED;
                 }
-                futex::wait(&self.state, PARKED, Some(left));
+                futex::wait(&self.state, PARKED, Some(left), what);
                 if self.take() {
                     return true;
                 }
@@ -141,6 +143,7 @@ mod imp {
 #[cfg(not(any(target_os = "linux", loom)))]
 mod imp {
     use crate::shim::{RawCondvar, RawMutex};
+    use crate::waits::Wait;
     use std::time::Instant;
 
     #[derive(Debug)]
@@ -154,7 +157,8 @@ mod imp {
             Token { notified: RawMutex::new(false), changed: RawCondvar::new() }
         }
 
-        pub(super) fn park(&self) {
+        pub(super) fn park(&self, what: Wait) {
+            let _waiting = crate::blocking::waiting(what);
             crate::blocking::about_to_block();
             let mut notified = self.notified.lock();
             while !*notified {
@@ -163,7 +167,8 @@ mod imp {
             *notified = false;
         }
 
-        pub(super) fn park_until(&self, deadline: Instant) -> bool {
+        pub(super) fn park_until(&self, deadline: Instant, what: Wait) -> bool {
+            let _waiting = crate::blocking::waiting(what);
             crate::blocking::about_to_block();
             let mut notified = self.notified.lock();
             while !*notified {

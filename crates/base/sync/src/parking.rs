@@ -9,6 +9,7 @@
 
 use crate::parker::{Parker, Unparker};
 use crate::shim::RawMutex;
+use crate::waits::Wait;
 use crossbeam_utils::CachePadded;
 use std::time::Duration;
 
@@ -97,7 +98,13 @@ fn with_parker<R>(f: impl FnOnce(&mut Parker) -> R) -> R {
 
 /// Sleeps at `address` until [`unpark`] picks this thread, unless `validate`, called under the bucket lock, says no.
 #[cold]
-pub(crate) fn park(address: usize, kind: Kind, validate: impl FnOnce() -> bool, timeout: Option<Duration>) -> Outcome {
+pub(crate) fn park(
+    address: usize,
+    kind: Kind,
+    validate: impl FnOnce() -> bool,
+    timeout: Option<Duration>,
+    what: Wait,
+) -> Outcome {
     with_parker(|parker| {
         let bucket = bucket(address);
         let unparker = parker.unparker();
@@ -109,10 +116,10 @@ pub(crate) fn park(address: usize, kind: Kind, validate: impl FnOnce() -> bool, 
             waiters.push(Waiter { address, kind, unparker: unparker.clone() });
         }
         let Some(timeout) = timeout else {
-            parker.park();
+            parker.park(what);
             return Outcome::Woken;
         };
-        if parker.park_timeout(timeout) {
+        if parker.park_timeout(timeout, what) {
             return Outcome::Woken;
         }
         let mut waiters = bucket.waiters.lock();
@@ -122,7 +129,7 @@ pub(crate) fn park(address: usize, kind: Kind, validate: impl FnOnce() -> bool, 
         }
         drop(waiters);
         // Dequeued between the timeout and here: the token is on its way and must not be left for the next park.
-        parker.park();
+        parker.park(what);
         Outcome::Woken
     })
 }

@@ -9,6 +9,7 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::Release};
 use loom::thread;
+use sync::waits::Wait;
 use sync::{
     CachePadded, Evicted, Gate as PinGate, LaneId, LaneRwLock, LaneSet, Optimistic, PageLatch, Parker, PinLane,
     Records, Snapshot, TryLatch, futex, pins,
@@ -432,7 +433,7 @@ fn a_token_left_before_or_during_a_park_ends_it() {
                 unparker.unpark();
             })
         };
-        parker.park();
+        parker.park(Wait::Background);
         // SAFETY: the token was taken, so the other thread is done with the cell.
         assert_eq!(done.with(|p| unsafe { *p }), 1);
         other.join().unwrap();
@@ -451,7 +452,7 @@ fn a_futex_waiter_is_not_lost() {
             })
         };
         while word.load(loom::sync::atomic::Ordering::Acquire) == 0 {
-            futex::wait(&word, 0, None);
+            futex::wait(&word, 0, None, Wait::Background);
         }
         waker.join().unwrap();
     });
@@ -614,7 +615,7 @@ impl Pinned {
         pins::announced();
         while self.lane.asks_for_notice(|word| word == PIN) {
             while self.told.load(loom::sync::atomic::Ordering::Acquire) == 0 {
-                futex::wait(&self.told, 0, None);
+                futex::wait(&self.told, 0, None, Wait::Background);
             }
             self.told.store(0, Release);
             self.lane.noticed();

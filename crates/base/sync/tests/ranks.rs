@@ -1,6 +1,7 @@
 //! Rank checks: each way to take locks in the wrong order is caught in a debug build, by a message that names both classes.
 #![cfg(all(debug_assertions, not(loom)))]
 
+use sync::waits::Wait;
 use sync::{Condvar, Mutex, PageLatch, Rank, RwLock};
 
 #[test]
@@ -73,8 +74,8 @@ fn a_condition_variable_wakes_its_waiter() {
         });
         let mut guard = mutex.lock();
         while !*guard {
-            changed.wait(&mut guard);
+            changed.wait(&mut guard, Wait::Background);
         }
-        assert!(!changed.wait_timeout(&mut guard, std::time::Duration::from_millis(1)));
+        assert!(!changed.wait_timeout(&mut guard, std::time::Duration::from_millis(1), Wait::Background));
     });
 }

@@ -3,6 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread;
+use sync::waits::Wait;
 use sync::{Evicted, LaneSet, Lanes, Optimistic, PageLatch, Parker, Snapshot, TryLatch};
 
 const THREADS: u64 = 4;
@@ -257,13 +258,13 @@ fn ping_pong_over_parkers_loses_no_token() {
     thread::scope(|scope| {
         scope.spawn(move || {
             for _ in 0..ROUNDS {
-                yours.park();
+                yours.park(Wait::Background);
                 wake_me.unpark();
             }
         });
         for _ in 0..ROUNDS {
             wake_you.unpark();
-            mine.park();
+            mine.park(Wait::Background);
         }
     });
 }
@@ -272,15 +273,15 @@ fn ping_pong_over_parkers_loses_no_token() {
 fn timeouts_pass_and_tokens_wait() {
     use std::time::Duration;
     let mut parker = Parker::new();
-    assert!(!parker.park_timeout(Duration::from_millis(1)));
+    assert!(!parker.park_timeout(Duration::from_millis(1), Wait::Background));
     let unparker = parker.unparker();
     unparker.unpark();
     unparker.unpark();
-    assert!(parker.park_timeout(Duration::from_secs(3600)));
-    assert!(!parker.park_timeout(Duration::ZERO), "two tokens are one");
+    assert!(parker.park_timeout(Duration::from_secs(3600), Wait::Background));
+    assert!(!parker.park_timeout(Duration::ZERO, Wait::Background), "two tokens are one");
     let word = std::sync::atomic::AtomicU32::new(7);
-    assert!(!sync::futex::wait(&word, 7, Some(Duration::from_millis(1))));
-    assert!(sync::futex::wait(&word, 8, None), "another value is no reason to sleep");
+    assert!(!sync::futex::wait(&word, 7, Some(Duration::from_millis(1)), Wait::Background));
+    assert!(sync::futex::wait(&word, 8, None, Wait::Background), "another value is no reason to sleep");
 }
 
 #[test]

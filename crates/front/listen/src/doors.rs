@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use sync::Parker;
+use sync::waits::Wait;
 
 /// For how long an acceptor lets nobody in when the system has no descriptor or no memory.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -55,7 +56,7 @@ pub fn run<S: Service>(shared: &Arc<Shared<S>>, entrance: &Arc<Entrance>, parker
                 // Acquire: as above.
                 if !shared.stopping.load(Ordering::Acquire) {
                     observe::increment(Counter::ConnectionErrorsAccept);
-                    parker.park_timeout(PAUSE);
+                    parker.park_timeout(PAUSE, Wait::Background);
                 }
             }
         }

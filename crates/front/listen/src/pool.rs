@@ -12,6 +12,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+use sync::waits::Wait;
 use sync::{Condvar, Mutex, Parker, Rank, Unparker};
 
 /// What a worker does next.
@@ -132,7 +133,7 @@ impl<S: Service> Pool<S> {
             seat
         };
         loop {
-            let woken = parker.park_timeout(self.idle_time);
+            let woken = parker.park_timeout(self.idle_time, Wait::ThreadCache);
             if let Some(job) = seat.job.lock().take() {
                 return Some(job);
             }
@@ -190,7 +191,7 @@ impl<S: Service> Pool<S> {
             if left.is_zero() {
                 return false;
             }
-            self.ended.wait_timeout(&mut state, left);
+            self.ended.wait_timeout(&mut state, left, Wait::ConnectionCount);
         }
         true
     }

@@ -8,6 +8,7 @@ use protocol::{HangUp, Service, Stream};
 use std::io;
 use std::sync::Arc;
 use std::time::Instant;
+use sync::waits::Wait;
 use sync::{Condvar, Mutex, Rank};
 
 struct Slot<S: Service> {
@@ -144,7 +145,7 @@ impl<S: Service> Slots<S> {
             if left.is_zero() {
                 return false;
             }
-            self.empty.wait_timeout(&mut table, left);
+            self.empty.wait_timeout(&mut table, left, Wait::ConnectionCount);
         }
         true
     }

@@ -12,6 +12,7 @@ use crate::{coordinator, receiver};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use sync::waits::Wait;
 use sync::{Mutex, Rank};
 use types::codes::*;
 use types::gtid::GtidSet;
@@ -246,7 +247,7 @@ impl Channel {
             let Some(thread) = thread else { return };
             while !thread.is_finished() {
                 self.ask_to_stop(io, sql);
-                std::thread::sleep(Duration::from_millis(2));
+                sync::blocking::sleep(Wait::ReplicaChannel, Duration::from_millis(2));
             }
             // A thread that has panicked has told the error log.
             let _ = thread.join();
@@ -329,7 +330,7 @@ impl Channel {
             if is_interrupted() {
                 return None;
             }
-            self.shared.moved.wait_timeout(&mut state, left.min(STOP_STEP));
+            self.shared.moved.wait_timeout(&mut state, left.min(STOP_STEP), Wait::ReplicaChannel);
         }
     }
 }

@@ -16,6 +16,7 @@ use io::OpenOptions;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use sync::waits::Wait;
 use sync::{Condvar, Mutex, Rank};
 
 /// The file being written.
@@ -185,7 +186,7 @@ impl RelayLog {
     pub fn wait(&self, place: Place, time: Duration) {
         let mut state = self.state.lock();
         if (state.number, state.end) == (place.number, place.offset) {
-            self.moved.wait_timeout(&mut state, time);
+            self.moved.wait_timeout(&mut state, time, Wait::RelayLogUpdate);
         }
     }
 

@@ -442,7 +442,7 @@ fn check(channel: &Arc<Channel>, tell: &mut dyn FnMut(u64)) -> std::result::Resu
     if status.sql == SqlState::Stopped {
         return Err(SqlError::new(ER_QUERY_INTERRUPTED, "the applier has ended"));
     }
-    std::thread::sleep(LOOK_AGAIN);
+    sync::blocking::sleep(sync::waits::Wait::ReplicaWorkers, LOOK_AGAIN);
     Ok(())
 }
 

@@ -28,6 +28,7 @@ use binlog::event::Checksum;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use sync::waits::Wait;
 use sync::{Condvar, Mutex, Rank};
 use types::SqlError;
 
@@ -253,7 +254,7 @@ impl Schedule {
     pub fn push(&self, job: Job) -> bool {
         let mut state = self.state.lock();
         while state.pending.len() >= PENDING_MAX && !state.ended() {
-            self.room.wait_timeout(&mut state, LOOK_AGAIN);
+            self.room.wait_timeout(&mut state, LOOK_AGAIN, Wait::ReplicaWorkers);
         }
         if state.ended() {
             return false;
@@ -312,7 +313,7 @@ impl Schedule {
         let mut state = self.state.lock();
         if !state.is_over() && !state.is_ready(takes) {
             let woken = if takes == Takes::All { &self.ready } else { &self.again };
-            woken.wait_timeout(&mut state, LOOK_AGAIN);
+            woken.wait_timeout(&mut state, LOOK_AGAIN, Wait::ReplicaWorkers);
         }
     }
 
@@ -503,7 +504,7 @@ impl Schedule {
             if state.pending.is_empty() && state.running.is_empty() && state.settled == state.low {
                 return true;
             }
-            self.room.wait_timeout(&mut state, LOOK_AGAIN);
+            self.room.wait_timeout(&mut state, LOOK_AGAIN, Wait::ReplicaWorkers);
         }
     }
 
@@ -527,7 +528,7 @@ impl Schedule {
             if state.finished {
                 return None;
             }
-            self.evictions.wait_timeout(&mut state, LOOK_AGAIN);
+            self.evictions.wait_timeout(&mut state, LOOK_AGAIN, Wait::ReplicaWorkers);
         }
     }
 

@@ -12,6 +12,7 @@ use crate::workers::Report;
 use binlog::decode::Head;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use sync::waits::Wait;
 use sync::{Condvar, Mutex, Rank};
 use types::SqlError;
 use types::gtid::GtidSet;
@@ -184,7 +185,7 @@ impl Shared {
             if left.is_zero() {
                 return;
             }
-            self.moved.wait_timeout(&mut state, left.min(STOP_STEP));
+            self.moved.wait_timeout(&mut state, left.min(STOP_STEP), Wait::ReplicaApplier);
         }
     }
 

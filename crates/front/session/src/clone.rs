@@ -30,7 +30,8 @@ use sql::ast::{Parsed, Str};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use sync::blocking::{self, Wait};
+use sync::blocking;
+use sync::waits::Wait;
 use sync::{Mutex, Rank};
 use types::codes::*;
 use types::{Result, SqlError, err};
@@ -302,8 +303,7 @@ impl Session {
             if early.is_zero() {
                 return Ok(());
             }
-            let _waiting = blocking::waiting(Wait::Bandwidth);
-            std::thread::sleep(early.min(NAP));
+            blocking::sleep(Wait::Bandwidth, early.min(NAP));
         }
     }
 

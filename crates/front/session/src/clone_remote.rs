@@ -165,7 +165,7 @@ impl Session {
                 if ending.has_come() {
                     donor.lock().iter().for_each(Cutter::cut);
                 }
-                std::thread::sleep(LOOK_AGAIN);
+                sync::blocking::sleep(sync::waits::Wait::Clone, LOOK_AGAIN);
             }
         };
         std::thread::scope(|scope| {

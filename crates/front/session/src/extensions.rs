@@ -15,7 +15,7 @@ use catalog::installed::Installed;
 use expr::Env;
 use sql::ast::{ExtensionStatement, Parsed, SetItem, Str, VarScope};
 use std::sync::Arc;
-use sync::blocking::Wait;
+use sync::waits::Wait;
 use types::codes::*;
 use types::{Result, SqlError, err};
 
@@ -215,7 +215,8 @@ impl Session {
     pub(crate) fn extension(&mut self, parsed: &Parsed, statement: &ExtensionStatement) -> Result<()> {
         self.commit_all()?;
         let server = Arc::clone(&self.server);
-        let _one_at_a_time = server.installing.lock_or_end(Wait::LogFlush).ok_or_else(|| err!(ER_QUERY_INTERRUPTED))?;
+        let _one_at_a_time =
+            server.installing.lock_or_end(Wait::CatalogDdlMutex).ok_or_else(|| err!(ER_QUERY_INTERRUPTED))?;
         match statement {
             ExtensionStatement::InstallComponents { urns, set } => {
                 self.need(Action::InstallComponent)?;

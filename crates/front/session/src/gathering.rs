@@ -3,6 +3,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use sync::waits::Wait;
 use sync::{Condvar, Mutex, Rank};
 
 /// Commits that have their place in the log and wait for others before they ask for its flush.
@@ -58,7 +59,7 @@ impl Gathering {
             if left.is_zero() {
                 break;
             }
-            self.full.wait_timeout(&mut group, left);
+            self.full.wait_timeout(&mut group, left, Wait::BinlogGroup);
         }
         if group.0 == number {
             *group = (number + 1, 0);

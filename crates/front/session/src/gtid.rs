@@ -31,6 +31,7 @@ use expr::Env;
 use sql::ast::Statement;
 use std::time::{Duration, Instant};
 use sync::blocking::{ASK_AGAIN, is_interrupted};
+use sync::waits::Wait;
 use types::codes::*;
 use types::gtid::{GtidSet, Tag};
 use types::{Result, SqlError, err};
@@ -378,7 +379,7 @@ pub(crate) fn wait_for(state: &State, set: &GtidSet, time: Option<Duration>) -> 
                     return Err(err!(ER_QUERY_INTERRUPTED));
                 }
                 let left = time.map_or(ASK_AGAIN, |time| time.saturating_sub(began.elapsed()));
-                parker.park_timeout(left.min(ASK_AGAIN));
+                parker.park_timeout(left.min(ASK_AGAIN), Wait::Gtids);
             }
             Ok(false)
         }

@@ -5,6 +5,7 @@ use crate::variables::{Globals, VarId, id};
 use binlog::Binlog;
 use std::collections::BTreeMap;
 use sync::blocking::{ASK_AGAIN, is_interrupted};
+use sync::waits::Wait;
 use sync::{Condvar, Mutex, Rank};
 use types::codes::*;
 use types::gtid::{Gtid, GtidSet, Tag};
@@ -171,7 +172,7 @@ impl Gtids {
             if is_interrupted() {
                 return Err(err!(ER_QUERY_INTERRUPTED));
             }
-            self.released.wait_timeout(&mut numbers, ASK_AGAIN);
+            self.released.wait_timeout(&mut numbers, ASK_AGAIN, Wait::Gtids);
         }
         let committed = numbers.committed.contains(gtid);
         numbers.owned.insert(gtid, connection);

@@ -188,7 +188,7 @@ impl Session {
             let before = self.state.stage(Stage::ConnectionControl);
             let interrupt = std::sync::Arc::clone(self.tx.interrupt());
             interrupt.arm();
-            interrupt.sleep(time);
+            interrupt.sleep(time, sync::waits::Wait::ConnectionDelay);
             self.state.stage(before);
         }
         self.server.failed_logins.note(name, succeeded);

@@ -300,7 +300,7 @@ fn process(lane: &Lane, slot: Option<u32>, now: u64) -> Option<Process> {
         time_s: now.saturating_sub(since) / 1_000_000,
         state: match details.kill.as_ref().and_then(|(interrupt, _)| interrupt.waits()) {
             _ if !busy => "",
-            Some(wait) => wait.name(),
+            Some(wait) => wait.state().unwrap_or_default(),
             None => Stage::ALL[usize::from(stage)].name(),
         }
         .into(),

@@ -27,6 +27,7 @@ impl Entry {
     ) -> Option<Entry> {
         let lane = server.processes.0.claim()?;
         let performance = Arc::clone(&server.processes.0.get(lane).performance);
+        interrupt.open_book(id);
         let entry = Entry { server: Arc::clone(server), lane, performance };
         *entry.lane().details.lock() = Details {
             user: "unauthenticated user".to_string(),
@@ -196,7 +197,11 @@ impl Drop for Entry {
         self.performance.close(&self.server, &user, &host);
         // Relaxed: the lane is released after it, with Release.
         lane.id.store(0, Ordering::Relaxed);
-        *lane.details.lock() = Details::default();
+        let details = std::mem::take(&mut *lane.details.lock());
+        if let Some(book) = details.kill.as_ref().and_then(|(interrupt, _)| interrupt.book()) {
+            let host = inspect::without_port(&details.host);
+            book.retire(details.connection_type.map(|_| (&*details.user, host)));
+        }
         self.server.processes.0.release(self.lane);
     }
 }

@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-use sync::blocking::Wait;
+use sync::waits::Wait;
 use sync::{Mutex, Snapshot};
 use types::codes::*;
 use types::{Result, err};
@@ -169,7 +169,7 @@ impl Server {
             auth_socket: globals.has(Extension::AuthSocket),
             no_login: globals.has(Extension::NoLogin),
         };
-        let _lock = self.account_ddl.lock_or_end(Wait::LogFlush).ok_or_else(|| err!(ER_QUERY_INTERRUPTED))?;
+        let _lock = self.account_ddl.lock_or_end(Wait::AccountsMutex).ok_or_else(|| err!(ER_QUERY_INTERRUPTED))?;
         let mut directory = Directory::clone(&self.accounts.directory());
         if !policy.partial_revokes && directory.has_restrictions() {
             return Err(err!(ER_PARTIAL_REVOKES_EXIST));

@@ -25,6 +25,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
+use sync::waits::Wait;
 use sync::{Mutex, Parker, Rank, Snapshot};
 use types::codes::*;
 use types::{Result, SqlError, err};
@@ -110,7 +111,7 @@ pub(crate) fn watch_deadlines(server: &Weak<Server>) {
             server.processes.reap(now);
         }
         drop(server);
-        parker.park_timeout(if any { DEADLINE_TICK } else { IDLE_TICK });
+        parker.park_timeout(if any { DEADLINE_TICK } else { IDLE_TICK }, Wait::Timer);
     }
 }
 

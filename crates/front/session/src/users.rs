@@ -20,7 +20,7 @@ use sql::ast::{
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use sync::blocking::Wait;
+use sync::waits::Wait;
 use types::codes::*;
 use types::{Result, SqlError, err};
 
@@ -81,7 +81,7 @@ impl Session {
     fn change_accounts_within(&mut self, parsed: &Parsed) -> Result<()> {
         let server = Arc::clone(&self.server);
         // Another one's commit, and so its flush.
-        let lock = server.account_ddl.lock_or_end(Wait::LogFlush).ok_or_else(|| err!(ER_QUERY_INTERRUPTED))?;
+        let lock = server.account_ddl.lock_or_end(Wait::AccountsMutex).ok_or_else(|| err!(ER_QUERY_INTERRUPTED))?;
         let mut directory = Directory::clone(&server.accounts.directory());
         self.edit(parsed, &mut directory)?;
         let texts = self.state.log_text.take().map(|text| self.logged_texts(parsed, &directory, text));
@@ -119,7 +119,7 @@ impl Session {
         if !needed {
             return Ok(());
         }
-        let lock = server.account_ddl.lock_or_end(Wait::LogFlush).ok_or_else(|| err!(ER_QUERY_INTERRUPTED))?;
+        let lock = server.account_ddl.lock_or_end(Wait::AccountsMutex).ok_or_else(|| err!(ER_QUERY_INTERRUPTED))?;
         let mut directory = Directory::clone(&server.accounts.directory());
         let granted = self.granted();
         match made {

@@ -184,6 +184,7 @@ impl Window {
 }
 
 /// One sysbench run to its end: what it says, and the window over what is to be measured, unless it ended before that began.
+#[expect(clippy::disallowed_methods, reason = "the lab looks at servers from outside, and has no waits of its own")]
 fn run(
     options: &Options,
     target: &Target,

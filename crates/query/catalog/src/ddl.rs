@@ -32,7 +32,7 @@ use engine::{Engine, Isolation, Transaction, TreeKind};
 use std::sync::Arc;
 use std::time::SystemTime;
 use sync::MutexGuard;
-use sync::blocking::Wait;
+use sync::waits::Wait;
 use types::codes::*;
 use types::collation::CollationId;
 use types::row::RowLayout;
@@ -86,7 +86,7 @@ pub struct Ddl<'a> {
 impl Catalog {
     /// Waits for the commit of another definition, and so for its flush, which a full disk may hold up. Error 1317.
     fn lock_ddl(&self) -> Result<MutexGuard<'_, DdlState>> {
-        self.ddl.lock_or_end(Wait::LogFlush).ok_or_else(|| from_engine(engine::Error::Interrupted))
+        self.ddl.lock_or_end(Wait::CatalogDdlMutex).ok_or_else(|| from_engine(engine::Error::Interrupted))
     }
 
     /// Begins a data definition statement: waits for global read locks and backups (1205, 1317) and begins its transaction in

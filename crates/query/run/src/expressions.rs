@@ -69,7 +69,7 @@ impl Execution for Run<'_> {
     fn sleep(&self, time: Duration) -> bool {
         let interrupt = Arc::clone(self.tx.borrow().interrupt());
         interrupt.arm();
-        interrupt.sleep(time) != engine::Slept::Interrupted
+        interrupt.sleep(time, sync::waits::Wait::Sleep) != engine::Slept::Interrupted
     }
 
     fn get_lock(&self, name: &str, timeout: Duration) -> Result<bool> {

@@ -16,6 +16,7 @@ use engine::{Confirmation, Confirmer, Engine, Lsn, Whose};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use sync::waits::Wait;
 use sync::{Condvar, Mutex, Rank};
 
 /// A file's number, and an offset in it.
@@ -297,7 +298,7 @@ impl Confirmer for SemiSync {
             if counts && !std::mem::replace(&mut waited, true) {
                 state.status.waiting += 1;
             }
-            self.moved.wait_timeout(&mut state, left.min(sync::blocking::ASK_AGAIN));
+            self.moved.wait_timeout(&mut state, left.min(sync::blocking::ASK_AGAIN), Wait::Acknowledgement);
         };
         if waited {
             state.status.waiting -= 1;

@@ -28,6 +28,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
+use sync::waits::Wait;
 use sync::{Condvar, Mutex, Rank};
 use types::gtid::{Gtid, GtidSet, Uuid};
 
@@ -425,7 +426,7 @@ impl Binlog {
             if left.is_zero() {
                 return Ok(false);
             }
-            moved.wait_timeout(&mut shared, left.min(sync::blocking::ASK_AGAIN));
+            moved.wait_timeout(&mut shared, left.min(sync::blocking::ASK_AGAIN), Wait::BinlogWriter);
         }
     }
 
@@ -445,7 +446,7 @@ impl Binlog {
             if left.is_zero() {
                 return Ok(false);
             }
-            moved.wait_timeout(&mut shared, left);
+            moved.wait_timeout(&mut shared, left, Wait::BinlogWriter);
         }
     }
 
@@ -500,7 +501,7 @@ impl Binlog {
             if ended() {
                 return Err(Error::Interrupted);
             }
-            moved.wait_timeout(&mut shared, sync::blocking::ASK_AGAIN);
+            moved.wait_timeout(&mut shared, sync::blocking::ASK_AGAIN, Wait::BinlogWriter);
         }
     }
 }
@@ -551,7 +552,7 @@ fn run(mut writer: Writer, shared: &(Mutex<Shared>, Condvar), tell: &Tell) {
             if left.is_zero() {
                 break;
             }
-            moved.wait_timeout(&mut told, left);
+            moved.wait_timeout(&mut told, left, Wait::BinlogWriter);
         }
     }
 }

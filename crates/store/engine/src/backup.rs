@@ -28,7 +28,8 @@ use log::{LogCopy, Lsn};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use sync::blocking::{self, Wait};
+use sync::blocking;
+use sync::waits::Wait;
 
 /// Pages that are read at a time.
 const PIECE_PAGES: u64 = 64;
@@ -153,7 +154,7 @@ impl Backup<'_> {
                 // Relaxed: a wish, no data comes with it.
                 while !done.load(Ordering::Relaxed) {
                     log.advance()?;
-                    std::thread::sleep(LOG_INTERVAL);
+                    blocking::sleep(Wait::Backup, LOG_INTERVAL);
                 }
                 Ok(())
             };
@@ -253,8 +254,7 @@ fn read_until_whole(core: &Core, page: &mut [u8], id: PageId) -> Result<()> {
     let mut aligned = AlignedBuf::zeroed(PAGE_BYTES);
     for _ in 0..TRIES {
         {
-            let _waiting = blocking::waiting(Wait::Page);
-            std::thread::sleep(BETWEEN_TRIES);
+            blocking::sleep(Wait::PageLatch, BETWEEN_TRIES);
         }
         if blocking::is_interrupted() {
             return Err(Error::Interrupted);

@@ -9,6 +9,7 @@ use log::Lsn;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use sync::futex;
+use sync::waits::Wait;
 
 /// Who writes pages, and how far the checkpoint has come.
 pub struct Checkpoints<'c> {
@@ -91,10 +92,13 @@ pub fn run(core: &Core, doublewrite: Option<Doublewrite>) -> Result<()> {
         match checkpoints.round(elapsed) {
             // Whoever evicts is at work: more will be due at once.
             Ok(round) if round.ahead > 0 || round.shrinks => {}
-            Ok(_) => drop(futex::wait(&core.pool.wanted, seen, Some(TICK.saturating_sub(began.elapsed())))),
+            Ok(_) => {
+                let tick = TICK.saturating_sub(began.elapsed());
+                futex::wait(&core.pool.wanted, seen, Some(tick), Wait::Background);
+            }
             Err(error) => {
                 eprintln!("[ERROR] [Engine] writing pages: {error}");
-                futex::wait(&core.stop, stage, Some(Duration::from_millis(500)));
+                futex::wait(&core.stop, stage, Some(Duration::from_millis(500)), Wait::Background);
             }
         }
     }

@@ -23,7 +23,7 @@ use observe::Counter;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use sync::{LaneId, blocking};
+use sync::{LaneId, blocking, waits};
 
 /// A point in the transaction to roll back to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -412,9 +412,9 @@ impl Transaction {
     /// The history is longer than `innodb_max_purge_lag`. Ends on KILL.
     #[cold]
     fn wait_for_purge(&self, delay: Duration) -> Result<()> {
-        let _waiting = blocking::waiting(blocking::Wait::Purge);
+        let _waiting = blocking::waiting(waits::Wait::Purge);
         self.interrupt.arm();
-        match self.interrupt.sleep(delay) {
+        match self.interrupt.sleep(delay, waits::Wait::Purge) {
             Slept::Interrupted => Err(Error::Interrupted),
             Slept::Notified | Slept::TimedOut => Ok(()),
         }
@@ -434,7 +434,7 @@ impl Transaction {
             if self.core.stopping() || began.elapsed() >= self.lock_wait_timeout {
                 return Err(Error::TooManyTransactions);
             }
-            let _waiting = blocking::waiting(blocking::Wait::Purge);
+            let _waiting = blocking::waiting(waits::Wait::Purge);
             system.await_room(seen, Duration::from_millis(50));
         }
     }

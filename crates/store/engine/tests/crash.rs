@@ -215,7 +215,7 @@ fn acknowledged_transfers_survive_kill_9() {
         });
         // So many transfers however slow the machine is, then a moment that varies: the load has no end of its own.
         acknowledged.extend(ids.iter().take(ACKNOWLEDGED));
-        std::thread::park_timeout(Duration::from_millis(round * 173 % 700));
+        sync::Parker::new().park_timeout(Duration::from_millis(round * 173 % 700), sync::waits::Wait::Background);
         child.kill().unwrap();
         child.wait().unwrap();
         reader.join().unwrap();

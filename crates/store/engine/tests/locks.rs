@@ -431,7 +431,7 @@ fn no_deadlock_is_missed_while_other_waits_end() {
             break;
         }
         sessions[turn % sessions.len()].0.raise(1);
-        std::thread::park_timeout(Duration::from_millis(2));
+        sync::Parker::new().park_timeout(Duration::from_millis(2), sync::waits::Wait::Background);
     }
     let mut all = [0; 3];
     for (_, work) in sessions {

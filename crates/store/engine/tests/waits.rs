@@ -8,7 +8,8 @@ use io::faults::{Action, Rule, Script, SimDisk};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use sync::blocking::{Wait, serve};
+use sync::blocking::serve;
+use sync::waits::Wait;
 
 /// Writes until the disk, which takes no page, makes it wait; the wait's name, and what became of the writer once it was interrupted.
 fn stuck(name: &str, limits: impl Fn(EngineOptions) -> EngineOptions) -> Wait {
@@ -54,7 +55,7 @@ fn kill_when_it_waits(interrupt: &Interrupt) -> (Wait, Instant) {
         // Longer than a moment: it waits for what does not come.
         if let Some(wait) = interrupt.waits()
             && (0..200).all(|_| {
-                std::thread::park_timeout(Duration::from_millis(1));
+                sync::Parker::new().park_timeout(Duration::from_millis(1), Wait::Background);
                 interrupt.waits() == Some(wait)
             })
         {

@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use sync::shim::atomic::{AtomicBool, AtomicU32, Ordering};
+use sync::waits::Wait;
 use sync::{Mutex, Rank, futex};
 
 use crate::shared::Core;
@@ -100,7 +101,7 @@ fn run(core: &Core, signal: &Signal, interval: Duration) {
                 RETRY
             }
         };
-        futex::wait(&signal.kicks, seen, Some(wait));
+        futex::wait(&signal.kicks, seen, Some(wait), Wait::Background);
     }
 }
 

@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 
 use io::File;
 use observe::{Counter, Timer};
-use sync::blocking::{self, Wait};
+use sync::blocking;
 use sync::shim::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
+use sync::waits::Wait;
 use sync::{CachePadded, Mutex, Rank, futex};
 
 use crate::format::{BLOCK, SEGMENT_HEADER, block_ceil, block_floor};
@@ -179,7 +180,7 @@ impl Flusher {
                 Err(Error::NoSpace { .. }) => {
                     // The place is taken and cannot be given back: wait for room on disk.
                     let word = AtomicU32::new(0);
-                    futex::wait(&word, 0, Some(RETRY));
+                    futex::wait(&word, 0, Some(RETRY), Wait::DiskSpace);
                 }
                 done => return done,
             }
@@ -194,7 +195,7 @@ impl Flusher {
         // SeqCst: pairs with the fence in `round`: either we find what it stored, or it finds us asleep.
         self.followers.asleep.store(u32::from(woken), Ordering::SeqCst);
         if self.progress.flushed.load(Ordering::SeqCst) <= lsn {
-            futex::wait(&self.followers.hurries, seen, Some(time));
+            futex::wait(&self.followers.hurries, seen, Some(time), Wait::BinlogUpdate);
         }
     }
 
@@ -230,7 +231,7 @@ impl Flusher {
             if left.is_zero() {
                 return Ok(false);
             }
-            futex::wait(&self.checkpoints, seen, Some(left.min(blocking::ASK_AGAIN)));
+            futex::wait(&self.checkpoints, seen, Some(left.min(blocking::ASK_AGAIN)), Wait::Checkpoint);
         }
     }
 
@@ -429,9 +430,6 @@ fn relax(round: u32) {
     match round {
         0..32 => std::hint::spin_loop(),
         32..SLEEPS_FROM => std::thread::yield_now(),
-        _ => {
-            blocking::about_to_block();
-            std::thread::sleep(Duration::from_micros(100));
-        }
+        _ => blocking::sleep(Wait::LogOrder, Duration::from_micros(100)),
     }
 }

@@ -39,6 +39,7 @@
 use crate::Lsn;
 use std::time::Duration;
 use sync::shim::atomic::{AtomicU32, AtomicU64, Ordering};
+use sync::waits::Wait;
 use sync::{CachePadded, futex};
 
 /// How long a waiter sleeps before it looks again.
@@ -120,7 +121,7 @@ impl Turnstile {
         // Acquire: pairs with Release in `finish`.
         if self.round.turn.load(Ordering::Acquire) == turn {
             // Not for ever: whoever the thread serves may want the wait to end. Who leaves passes its turn on.
-            futex::wait(bucket, marked, Some(SLEEP));
+            futex::wait(bucket, marked, Some(SLEEP), Wait::LogFlush);
         }
         // Who was covered sleeps for no turn to come: the `finish` that wakes it makes the next round's turn idle, and wakes one for it.
         Entered::Again { slept: (!covered).then_some(generation) }

@@ -81,7 +81,7 @@ fn every_group_comes_once_and_in_order_while_others_append() {
 
 /// Long enough that a thread which is about to sleep does; were it not, the test would pass without having tested.
 fn await_sleeper() {
-    std::thread::park_timeout(Duration::from_millis(150));
+    sync::Parker::new().park_timeout(Duration::from_millis(150), sync::waits::Wait::Background);
 }
 
 #[test]

@@ -5,6 +5,7 @@
 
 mod stages;
 mod statements;
+mod waits;
 
 /// What kind of thing an instrument is of; the first part of its name, but for `idle`, `transaction` and `error`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,14 +46,11 @@ impl Instrument {
     }
 }
 
-const OTHERS: &[Instrument] = &[
-    Instrument::new("transaction", Kind::Transaction),
-    Instrument { properties: "user", ..Instrument::new("idle", Kind::Idle) },
-    Instrument::untimed("error", Kind::Error),
-];
+const OTHERS: &[Instrument] =
+    &[Instrument::new("transaction", Kind::Transaction), Instrument::untimed("error", Kind::Error)];
 
 /// In this order they have their numbers. Those of a kind stand side by side.
-const GROUPS: &[&[Instrument]] = &[statements::STATEMENTS, stages::STAGES, OTHERS];
+const GROUPS: &[&[Instrument]] = &[statements::STATEMENTS, stages::STAGES, OTHERS, waits::WAITS];
 
 /// How many there are.
 pub const COUNT: usize = {
@@ -66,6 +64,8 @@ pub const COUNT: usize = {
 
 /// How many of them are statements. They have the first numbers.
 pub const STATEMENTS: usize = statements::STATEMENTS.len();
+
+const FIRST_WAIT: usize = COUNT - waits::WAITS.len();
 
 /// All of them, by number.
 pub static ALL: [Instrument; COUNT] = TABLE;
@@ -103,6 +103,11 @@ impl InstrumentId {
     pub const fn from_index(index: usize) -> InstrumentId {
         assert!(index < COUNT);
         InstrumentId(index as u16)
+    }
+
+    /// The wait that it counts, if it is of waits. They have the last numbers.
+    pub fn wait(self) -> Option<sync::waits::Wait> {
+        sync::waits::Wait::from_index(self.index().checked_sub(FIRST_WAIT)?)
     }
 
     pub fn instrument(self) -> &'static Instrument {
@@ -175,6 +180,9 @@ mod tests {
         assert_eq!(names.len(), COUNT);
         assert!(ALL.iter().enumerate().all(|(at, i)| find(i.name).map(InstrumentId::index) == Some(at)));
         assert!(ALL[..STATEMENTS].iter().all(|i| i.kind == Kind::Statement));
+        let idle = find("idle").unwrap();
+        assert_eq!((idle.wait(), idle.instrument().kind), (Some(sync::waits::Wait::Idle), Kind::Idle));
+        assert_eq!(find("error").unwrap().wait(), None);
         const SELECT: InstrumentId = id("statement/sql/select");
         assert_eq!(SELECT.instrument().name, "statement/sql/select");
     }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
+use sync::waits::Wait;
 use sync::{Mutex, Rank};
 
 /// Greets with one OK packet, answers each packet with an OK whose info is the packet; `q` quits, `w` waits to be interrupted,
@@ -63,7 +64,7 @@ impl Service for Echo {
             self.waiting.fetch_add(1, Ordering::SeqCst);
             let mut interrupted = self.interrupt.0.lock();
             while !*interrupted {
-                self.interrupt.1.wait(&mut interrupted);
+                self.interrupt.1.wait(&mut interrupted, Wait::Background);
             }
             return Next::Close;
         }
@@ -79,7 +80,7 @@ impl Service for Echo {
             let seen = self.settles.load(Ordering::SeqCst);
             let start = Instant::now();
             while self.settles.load(Ordering::SeqCst) == seen && start.elapsed() < PATIENCE / 4 {
-                sync::Parker::new().park_timeout(Duration::from_micros(100));
+                sync::Parker::new().park_timeout(Duration::from_micros(100), Wait::Background);
             }
             assert!(start.elapsed() < PATIENCE / 4, "nobody settles");
         }
@@ -97,7 +98,7 @@ impl Service for Echo {
         assert!(std::mem::take(&mut session.unsettled) && session.on_thread);
         let round = self.settles.fetch_add(1, Ordering::SeqCst);
         if round.is_multiple_of(3) {
-            sync::Parker::new().park_timeout(Duration::from_micros(200));
+            sync::Parker::new().park_timeout(Duration::from_micros(200), Wait::Background);
         }
         Next::Continue
     }

@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use sync::waits::Wait;
 use sync::{Mutex, Parker, Rank, Unparker};
 
 /// How long it sleeps at most: somebody may have set the machine's clock.
@@ -208,10 +209,10 @@ impl Scheduler {
                 continue;
             }
             match queue.next() {
-                None => parker.park(),
+                None => parker.park(Wait::EventScheduler),
                 Some(next) => {
                     let wait = Duration::from_micros((next as u64 * 1_000_000).saturating_sub((work.now_us)()));
-                    parker.park_timeout(wait.min(SLEEP_MAX));
+                    parker.park_timeout(wait.min(SLEEP_MAX), Wait::EventScheduler);
                 }
             }
         }

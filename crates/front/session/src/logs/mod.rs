@@ -25,7 +25,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
-use sync::blocking::Wait;
+use sync::waits::Wait;
 use sync::{CachePadded, Condvar, Mutex, Rank};
 use types::codes::*;
 use types::{Result, err};
@@ -184,7 +184,7 @@ impl Logs {
         while !self.ended.load(Ordering::Relaxed) {
             let pause = if self.any() { WRITE_EVERY } else { IDLE };
             let mut awake = self.awake.lock();
-            self.wake.wait_timeout(&mut awake, pause);
+            self.wake.wait_timeout(&mut awake, pause, Wait::Background);
             drop(awake);
             self.drain(&mut self.writer.lock());
         }
@@ -200,7 +200,7 @@ impl Logs {
 
     /// FLUSH SLOW LOGS and the like: the file is opened anew, so that one that was renamed is left. Error 1317.
     pub fn reopen(&self, log: Log) -> Result<()> {
-        let mut writer = self.writer.lock_or_end(Wait::LogFlush).ok_or_else(|| err!(ER_QUERY_INTERRUPTED))?;
+        let mut writer = self.writer.lock_or_end(Wait::QueryLogs).ok_or_else(|| err!(ER_QUERY_INTERRUPTED))?;
         self.drain(&mut writer);
         writer.close_file(log);
         Ok(())
@@ -208,14 +208,14 @@ impl Logs {
 
     /// The text of the table's rows, with all that was made so far. Errors 13, 1317.
     pub fn table(&self, log: Log) -> Result<Vec<u8>> {
-        let mut writer = self.writer.lock_or_end(Wait::LogFlush).ok_or_else(|| err!(ER_QUERY_INTERRUPTED))?;
+        let mut writer = self.writer.lock_or_end(Wait::QueryLogs).ok_or_else(|| err!(ER_QUERY_INTERRUPTED))?;
         self.drain(&mut writer);
         writer.read_table(log)
     }
 
     /// TRUNCATE TABLE. Errors 13, 1317.
     pub fn truncate(&self, log: Log) -> Result<()> {
-        let mut writer = self.writer.lock_or_end(Wait::LogFlush).ok_or_else(|| err!(ER_QUERY_INTERRUPTED))?;
+        let mut writer = self.writer.lock_or_end(Wait::QueryLogs).ok_or_else(|| err!(ER_QUERY_INTERRUPTED))?;
         self.drain(&mut writer);
         writer.empty_table(log)
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 use sync::pins::announced;
-use sync::{LaneId, PinLane};
+use sync::{LaneId, PinLane, blocking, waits};
 use types::codes::*;
 use types::{Result, SqlError, err};
 
@@ -267,9 +267,10 @@ impl MetadataPins {
         };
         waiting.tx.enter_wait(Arc::clone(&wait) as Arc<dyn engine::ForeignWait>, weight);
         let since = Instant::now();
+        let waited = blocking::waiting_for(waits::Wait::MetadataLock, &object_of(name));
         let slept = loop {
             let left = waiting.timeout.saturating_sub(since.elapsed());
-            let slept = interrupt.sleep(left);
+            let slept = interrupt.sleep(left, waits::Wait::MetadataLock);
             if slept != Slept::Notified || wait.is_granted() || wait.is_victim() {
                 break slept;
             }
@@ -279,6 +280,7 @@ impl MetadataPins {
                 break Slept::Notified;
             }
         };
+        drop(waited);
         waiting.tx.leave_wait();
         if slept != Slept::Notified {
             // The last moment may have brought the lock.
@@ -405,6 +407,12 @@ impl Drop for MetadataPins {
         self.release_where(|_| true);
         self.locks.lanes.release(self.lane);
     }
+}
+
+/// As events of waits have it: kind, schema and name.
+fn object_of(name: &Name) -> String {
+    let (schema, object) = name.parts();
+    format!("{}\0{}\0{}", name.kind(), schema.unwrap_or(""), object.unwrap_or(""))
 }
 
 /// 1317, or 3024 when the deadline of `max_execution_time` passed.

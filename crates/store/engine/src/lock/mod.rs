@@ -34,7 +34,8 @@ use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
-use sync::blocking::{Served, Wait};
+use sync::blocking::{self, Served};
+use sync::waits::{self, Wait};
 use sync::{CachePadded, Mutex, MutexGuard, Rank, futex};
 
 const PARTITIONS: usize = 1024;
@@ -56,6 +57,8 @@ pub struct Interrupt {
     wake: AtomicU32,
     /// The [`Wait`] below the statement that the session's worker is in, 0: none. W: the worker. R: who lists sessions.
     waits: AtomicU8,
+    /// Where the session's waits are counted.
+    book: OnceLock<waits::Claim>,
 }
 
 impl Served for Interrupt {
@@ -65,13 +68,31 @@ impl Served for Interrupt {
 
     fn waits_for(&self, what: Option<Wait>) {
         // Relaxed: a figure to show.
-        self.waits.store(what.map_or(0, |what| what as u8), Ordering::Relaxed);
+        self.waits.store(what.map_or(0, |what| what as u8 + 1), Ordering::Relaxed);
+    }
+
+    fn book(&self) -> Option<&'static waits::Book> {
+        Interrupt::book(self)
     }
 }
 
 impl Interrupt {
     pub(crate) fn of_slot(slot: u32) -> Interrupt {
         Interrupt { slot, ..Interrupt::default() }
+    }
+
+    /// From now on the waits of this session are counted for its number.
+    pub fn open_book(&self, session: u64) {
+        if self.book.get().is_none()
+            && let Some(claim) = waits::Claim::new(session)
+        {
+            let _ = self.book.set(claim);
+        }
+    }
+
+    /// Where its waits are counted; `None`: those of the thread that works for it are.
+    pub fn book(&self) -> Option<&'static waits::Book> {
+        self.book.get().map(waits::Claim::book)
     }
 
     /// The slot of the session's transaction, see [`crate::Transaction::slot`].
@@ -90,7 +111,7 @@ impl Interrupt {
     /// What the session's worker waits for below its statement, other than locks.
     pub fn waits(&self) -> Option<Wait> {
         // Relaxed: a figure to show.
-        Wait::from_number(self.waits.load(Ordering::Relaxed))
+        Wait::from_index(usize::from(self.waits.load(Ordering::Relaxed)).checked_sub(1)?)
     }
 
     /// 0: nobody asked.
@@ -112,7 +133,8 @@ impl Interrupt {
     }
 
     /// Sleeps, after [`Interrupt::arm`], until notified, interrupted or `timeout` has passed.
-    pub fn sleep(&self, timeout: Duration) -> Slept {
+    pub fn sleep(&self, timeout: Duration, what: Wait) -> Slept {
+        let mut waiting = None;
         let started = Instant::now();
         loop {
             let word = self.wake.load(Ordering::Acquire); // pairs with the Release in `set_outcome`
@@ -131,7 +153,8 @@ impl Interrupt {
                 self.wake.fetch_and(!INTERRUPTED, Ordering::AcqRel);
                 continue;
             }
-            futex::wait(&self.wake, word, Some(left));
+            waiting.get_or_insert_with(|| blocking::waiting(what));
+            futex::wait(&self.wake, word, Some(left), what);
         }
     }
 
@@ -567,6 +590,7 @@ impl LockTable {
         timeout: Duration,
     ) -> Result<()> {
         let started = Instant::now();
+        let mut waiting = None;
         let outcome = loop {
             let word = waiter.wake.load(Ordering::Acquire); // pairs with the granter's Release
             debug_assert_ne!(word & !INTERRUPTED, IDLE, "it has queued");
@@ -585,8 +609,10 @@ impl LockTable {
                 waiter.wake.fetch_and(!INTERRUPTED, Ordering::AcqRel);
                 continue;
             }
-            futex::wait(&waiter.wake, word, Some(left));
+            waiting.get_or_insert_with(|| blocking::waiting(Wait::RowLock));
+            futex::wait(&waiter.wake, word, Some(left), Wait::RowLock);
         };
+        drop(waiting);
         let outcome = match outcome {
             Err(Error::Interrupted | Error::LockWaitTimeout) if !self.withdraw(slot, name) => decided(waiter),
             other => other,

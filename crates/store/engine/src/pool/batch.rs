@@ -23,6 +23,7 @@ use log::{Log, Lsn};
 use observe::Counter;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
+use sync::waits::Wait;
 use sync::{Condvar, Mutex, Rank, RwLock};
 
 /// The copies.
@@ -222,7 +223,7 @@ impl Batch {
     pub fn wait_placed(&self) {
         let mut progress = self.progress.lock();
         while progress.stage == Stage::Placing {
-            self.placed.wait(&mut progress);
+            self.placed.wait(&mut progress, Wait::PageBatch);
         }
     }
 

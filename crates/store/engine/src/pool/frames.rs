@@ -10,8 +10,9 @@ use crate::{Error, Result};
 use observe::Counter;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use std::time::{Duration, Instant};
-use sync::blocking::{self, Wait};
+use sync::blocking;
 use sync::futex;
+use sync::waits::Wait;
 
 /// Frames opened at a time, while there are some that never held a page.
 const OPENED_AT_ONCE: u64 = 16;
@@ -170,10 +171,9 @@ impl Pool {
             if blocking::is_interrupted() {
                 return Err(Error::Interrupted);
             }
-            let _waiting = blocking::waiting(Wait::FreeFrame);
             observe::increment(Counter::InnodbBufferPoolWaitFree);
             self.want_cleaning();
-            futex::wait(&self.cleaned, seen, Some(Duration::from_millis(10)));
+            futex::wait(&self.cleaned, seen, Some(Duration::from_millis(10)), Wait::FreeFrame);
         }
     }
 

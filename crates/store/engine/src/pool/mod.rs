@@ -42,7 +42,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use sync::blocking::{self, Wait};
+use sync::blocking;
 use sync::page_latch::{Optimistic, PageLatch, TryLatch};
 use sync::{CachePadded, Mutex, Rank};
 use table::{Table, Zeroed};
@@ -359,7 +359,6 @@ impl Pool {
     #[cold]
     fn wait_readable(&self, id: PageId) -> Result<()> {
         let latch = &self.meta(id).latch;
-        let _waiting = blocking::waiting(Wait::Page);
         latch.wait_readable();
         // Long over if it were only being changed: it comes from a disk that does not answer.
         if latch.is_exclusive() && blocking::is_interrupted() { Err(Error::Interrupted) } else { Ok(()) }

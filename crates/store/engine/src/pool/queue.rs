@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::ops::Deref;
+use sync::waits::Wait;
 use sync::{Condvar, Mutex, Rank};
 
 pub struct Queue<T> {
@@ -67,7 +68,7 @@ impl<T> Queue<T> {
                 state.taken += 1;
                 return Some(Task { queue: self, work });
             }
-            self.more.wait(&mut state);
+            self.more.wait(&mut state, Wait::PageReaders);
         }
     }
 

@@ -13,7 +13,8 @@ use crate::{Error, Interrupt, Result};
 use log::Lsn;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use std::sync::{Arc, OnceLock};
-use sync::blocking::{self, Wait};
+use sync::blocking;
+use sync::waits::Wait;
 
 /// There is no bound.
 const ALL: Lsn = Lsn::MAX;

@@ -23,6 +23,7 @@ use log::Lsn;
 use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
+use sync::waits::Wait;
 use sync::{Mutex, Rank, futex};
 
 /// Rounds in which a segment is left alone after an error.
@@ -176,7 +177,7 @@ pub fn coordinate(core: &Core) {
         if let Err(error) = core.set_purge_delay() {
             eprintln!("[ERROR] [Engine] purge: {error}");
         }
-        futex::wait(&history.wanted, seen, Some(Duration::from_millis(if is_busy { 5 } else { 50 })));
+        futex::wait(&history.wanted, seen, Some(Duration::from_millis(if is_busy { 5 } else { 50 })), Wait::Background);
     }
 }
 
@@ -191,7 +192,7 @@ pub fn work(core: &Core) {
         }
         match core.purge_next() {
             None => {
-                futex::wait(&history.rounds, seen, None);
+                futex::wait(&history.rounds, seen, None, Wait::Background);
             }
             // Relaxed: a hint.
             Some(Ok(records)) => drop(history.acted.fetch_add(records, Ordering::Relaxed)),

@@ -24,7 +24,7 @@ use rollbacks::Rollbacks;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering, fence};
 use std::time::Duration;
-use sync::blocking::{self, Wait};
+use sync::waits::Wait;
 use sync::{CachePadded, Mutex, Rank, futex};
 use warm::Warm;
 
@@ -239,13 +239,12 @@ impl Core {
 
     /// Waits a moment for room on the disk.
     pub fn pause(&self) {
-        let _waiting = blocking::waiting(Wait::DiskSpace);
-        self.sleep(Duration::from_millis(50));
+        self.sleep(Duration::from_millis(50), Wait::DiskSpace);
     }
 
     /// Background threads: sleeps, until the engine stops at the latest.
-    pub fn sleep(&self, time: Duration) {
-        futex::wait(&self.stop, 0, Some(time));
+    pub fn sleep(&self, time: Duration, what: Wait) {
+        futex::wait(&self.stop, 0, Some(time), what);
     }
 
     pub fn stopping(&self) -> bool {

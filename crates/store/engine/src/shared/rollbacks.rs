@@ -20,7 +20,8 @@ use log::{Lsn, Owed};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
-use sync::blocking::{self, Wait};
+use sync::blocking;
+use sync::waits::Wait;
 use sync::{LaneId, Mutex, Rank, futex};
 
 /// How long one transaction is undone before others have their turn.
@@ -131,10 +132,10 @@ pub fn run(core: &Core) {
         let seen = core.rollbacks.added.load(Ordering::Acquire);
         match core.undo_waiting(|since| core.stopping() || since.elapsed() >= TURN) {
             Turn::Idle => {
-                futex::wait(&core.rollbacks.added, seen, None);
+                futex::wait(&core.rollbacks.added, seen, None, Wait::Background);
             }
             Turn::Progress => {}
-            Turn::Failed => core.sleep(RETRY),
+            Turn::Failed => core.sleep(RETRY, Wait::Background),
         }
     }
 }
@@ -215,7 +216,7 @@ impl Core {
             }
             while !self.rollbacks.is_over(&changes) {
                 ask()?;
-                self.sleep(Duration::from_millis(10));
+                self.sleep(Duration::from_millis(10), Wait::Rollback);
             }
         }
         Ok(())

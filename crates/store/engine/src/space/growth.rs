@@ -13,7 +13,8 @@ use crate::pool::Pool;
 use crate::{Error, Result};
 use log::Log;
 use std::sync::atomic::Ordering;
-use sync::blocking::{self, Wait};
+use sync::blocking;
+use sync::waits::Wait;
 
 /// Kept ahead of need: more than the statements in progress can take between two looks.
 pub(super) const HEADROOM_UNITS: u64 = 128;
@@ -227,7 +228,7 @@ mod tests {
                 }
                 tx.interrupt().raise(1);
                 if shielded {
-                    std::thread::park_timeout(blocking::ASK_AGAIN * 3);
+                    sync::Parker::new().park_timeout(blocking::ASK_AGAIN * 3, Wait::Background);
                     assert!(!waiter.is_finished(), "it goes on waiting");
                     drop(growing);
                     waiter.join().unwrap().unwrap();

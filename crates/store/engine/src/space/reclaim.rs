@@ -22,6 +22,7 @@ use log::Lsn;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use sync::futex;
+use sync::waits::Wait;
 
 /// Units that are punched in one call: 16 MiB.
 const PUNCH_UNITS_MAX: usize = 256;
@@ -62,13 +63,13 @@ pub fn run(core: &Core) {
         match reclaim.round(core) {
             Ok(true) => {}
             Ok(false) => {
-                futex::wait(&core.space.wanted, seen, Some(Duration::from_secs(1)));
+                futex::wait(&core.space.wanted, seen, Some(Duration::from_secs(1)), Wait::Background);
             }
             // Statements hear of it when they find no room. What makes room again comes first in a round.
-            Err(Error::DiskFull) => core.sleep(Duration::from_millis(200)),
+            Err(Error::DiskFull) => core.sleep(Duration::from_millis(200), Wait::Background),
             Err(error) => {
                 eprintln!("[ERROR] [Engine] space of the data file: {error}");
-                core.sleep(Duration::from_secs(1));
+                core.sleep(Duration::from_secs(1), Wait::Background);
             }
         }
     }

@@ -14,6 +14,7 @@ use crate::Result;
 use io::Region;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
+use sync::waits::Wait;
 use sync::{CachePadded, futex};
 
 /// Bit 63: open, the low bits are the owner's slot.
@@ -102,6 +103,6 @@ impl Ring {
 
     /// Sleeps until there was a release after the `seen` ones.
     pub fn await_release(&self, seen: u32, timeout: Duration) {
-        futex::wait(&self.releases, seen, Some(timeout));
+        futex::wait(&self.releases, seen, Some(timeout), Wait::Purge);
     }
 }
