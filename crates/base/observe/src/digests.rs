@@ -278,6 +278,8 @@ pub struct Ended<'f> {
     /// Microseconds since 1970.
     pub now_us: u64,
     pub figures: &'f Figures,
+    /// Some of the figures from [`crate::FIRST_RARE`] on are not 0.
+    pub has_rare: bool,
     /// `performance_schema_max_digest_sample_age`, in microseconds; 0: samples do not age.
     pub sample_age_us: u64,
 }
@@ -303,7 +305,7 @@ pub fn add(place: Place, ended: &Ended<'_>) -> Option<Sampling> {
         cells.begin_anew(place.table);
     }
     let took_ns = ended.took_ns.unwrap_or(0);
-    cells.sums.add(took_ns, ended.figures);
+    cells.sums.add(took_ns, ended.figures, ended.has_rare);
     cells.last_seen_us.store(ended.now_us, Ordering::Relaxed); // Relaxed: single writer
     if ended.took_ns.is_some() {
         cells.latencies.add(LATENCIES.load(Ordering::Relaxed), bucket_of(took_ns)); // Relaxed: see `Place::is_current`
