@@ -135,7 +135,7 @@ impl Entry {
         lane.stage.store(Stage::Starting as u8, Ordering::Relaxed); // Relaxed: as above
         lane.statement.store(id, Ordering::Relaxed);
         lane.since_us.store(now_us, Ordering::Relaxed);
-        self.performance.go_on(Some(Stage::Starting));
+        self.performance.go_on(Stage::Starting);
     }
 
     /// The command is answered. Its time goes on, as MySQL's does.
@@ -143,7 +143,7 @@ impl Entry {
     pub fn sleep(&self) {
         // Relaxed: single writer; readers want a recent figure.
         self.lane().doing.store(Doing::Sleep as u8, Ordering::Relaxed);
-        self.performance.go_on(None);
+        self.performance.end_stages();
     }
 
     pub fn prepared(&self, id: u32, text: &Arc<[u8]>) {

@@ -319,6 +319,7 @@ impl Session {
             into_file,
             head: None,
         };
+        self.recorder.planned();
         self.check_rights(&planned.prepared)?;
         self.note_hints(&planned.prepared);
         Ok(planned)

@@ -89,7 +89,6 @@ impl Session {
     /// The plan is there: what the planner has read of the dictionary and of samples is not the statement's.
     #[inline]
     pub(crate) fn log_planned(&mut self) {
-        self.recorder.planned();
         if let Some(base) = self.log.base.as_deref_mut() {
             let at = COUNTED.iter().position(|c| *c == Counter::InnodbRowsRead).expect("it is counted");
             base[at] = self.counters.value(Counter::InnodbRowsRead);

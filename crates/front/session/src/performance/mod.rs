@@ -17,7 +17,7 @@ pub(crate) use transaction::Savepointing;
 
 use observe::{StatementSums, TransactionSums};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use sync::Records;
 
 /// Statements and transactions that a session keeps: `performance_schema_events_statements_history_size` and its like.
@@ -45,7 +45,10 @@ mod word {
     pub const NESTING: usize = 8;
     /// Of what its texts are, if they are all of a planned statement's: see [`super::Recorder`].
     pub const TAG: usize = 9;
-    pub const FIGURES_FROM: usize = 10;
+    /// The transaction of this statement alone, or 0: bits of `transaction::bit` from bit 32 on, and how far its number is from
+    /// the statement's.
+    pub const TRANSACTION: usize = 10;
+    pub const FIGURES_FROM: usize = 11;
     pub const COUNT: usize = FIGURES_FROM + FIGURES;
 }
 
@@ -73,9 +76,8 @@ pub(crate) struct Lane {
     pub watched: AtomicU8,
     /// The last event's number. W: the session.
     events: AtomicU64,
-    /// The event of the statement at hand, and its class. W: the session. R: anybody.
+    /// The event of the statement at hand, and in the last 16 bits its class. W: the session. R: anybody.
     statement: AtomicU64,
-    class: AtomicU16,
     /// How often the session has gone to another schema. W, R: the session.
     schemas: AtomicU64,
     pub stages: stage::Stages,
@@ -95,7 +97,6 @@ impl Default for Lane {
             watched: AtomicU8::new(INSTRUMENTED | HAS_HISTORY),
             events: AtomicU64::new(0),
             statement: AtomicU64::new(0),
-            class: AtomicU16::new(0),
             schemas: AtomicU64::new(0),
             stages: stage::Stages::default(),
             records: OnceLock::new(),

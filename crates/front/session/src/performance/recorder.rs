@@ -119,8 +119,7 @@ impl Recorder {
         }
         let event_id = lane.next_event();
         // Relaxed: single writer; readers want recent figures.
-        lane.statement.store(event_id, Ordering::Relaxed);
-        lane.class.store(class.index() as u16, Ordering::Relaxed); // Relaxed: as above
+        lane.statement.store(event_id << 16 | class.index() as u64, Ordering::Relaxed);
         self.statements += 1;
         self.is_noted = true;
         let record = lane.records().write();
@@ -252,7 +251,7 @@ impl Session {
         let consumers = setup::consumers();
         let class = self.recorder.class;
         let flags = setup::flags(class);
-        self.settle_transaction(consumers, took_ns);
+        let alone = self.settle_transaction(consumers, flags.is_enabled(), took_ns);
         let lane = &self.entry.performance;
         // Relaxed: a statement goes by what it finds.
         let watched = lane.watched.load(Ordering::Relaxed);
@@ -283,11 +282,13 @@ impl Session {
         if !self.recorder.is_noted {
             self.recorder.note(lane, class, self.state.id, Text::Other(None));
         }
-        let record = lane.records().write();
+        let records = lane.records();
+        let record = records.write();
         // Relaxed: single writer.
         record.set(word::END_EVENT_ID, lane.events.load(Ordering::Relaxed));
         record.set(word::BEGAN_US, self.state.clock_us);
         record.set(word::TOOK, took_ns);
+        record.set(word::TRANSACTION, alone);
         let mut bits = class.index() as u64;
         if flags.is_timed() {
             bits |= bit::TIMED;
@@ -316,7 +317,7 @@ impl Session {
         record.set(word::BITS, bits);
         drop(record);
         if consumers.have(KEPT) && watched & HAS_HISTORY != 0 {
-            lane.records().keep();
+            records.keep();
         }
     }
 }

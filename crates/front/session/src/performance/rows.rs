@@ -59,10 +59,9 @@ fn event(thread: u64, record: &Record<{ word::COUNT }>) -> StatementEvent {
 }
 
 /// The statement that a session is at: what the process list knows of it.
-fn running(thread: u64, lane: &crate::process::Lane, event_id: u64) -> StatementEvent {
-    // Relaxed: each figure for itself.
-    let class = usize::from(lane.performance.class.load(Ordering::Relaxed));
-    let began_ns = since_start_ns(lane.since_us.load(Ordering::Relaxed)); // Relaxed: as above
+fn running(thread: u64, lane: &crate::process::Lane, event_id: u64, class: usize) -> StatementEvent {
+    // Relaxed: a figure for itself.
+    let began_ns = since_start_ns(lane.since_us.load(Ordering::Relaxed));
     let (text, schema) = crate::process::statement_of(lane);
     StatementEvent {
         thread,
@@ -89,11 +88,12 @@ pub(crate) fn statement_events(server: &Server, history: bool) -> Vec<StatementE
         let thread = lane.id.load(Ordering::Acquire);
         let Some(records) = lane.performance.records.get().filter(|_| thread != 0) else { continue };
         // Relaxed: a figure for the reader.
-        let newest = lane.performance.statement.load(Ordering::Relaxed);
+        let at_hand = lane.performance.statement.load(Ordering::Relaxed);
+        let (newest, class) = (at_hand >> 16, (at_hand & 0xffff) as usize);
         let mut chosen: Vec<_> =
             chosen(records, history, word::EVENT_ID, word::END_EVENT_ID).iter().map(|r| event(thread, r)).collect();
         if !history && chosen.last().is_none_or(|last| last.event_id < newest) && newest > 0 {
-            chosen = vec![running(thread, lane, newest)];
+            chosen = vec![running(thread, lane, newest, class)];
         }
         // Relaxed: is it still the same session's?
         if lane.id.load(Ordering::Relaxed) == thread {
@@ -103,21 +103,49 @@ pub(crate) fn statement_events(server: &Server, history: bool) -> Vec<StatementE
     events
 }
 
-/// Transactions of all sessions that are there: the last one of each, or those that are kept and over.
+/// Transactions of all sessions that are there: the last one of each, or those that are kept and over. Those of one statement alone
+/// stand in its record.
 pub(crate) fn transaction_events(server: &Server, history: bool) -> Vec<TransactionEvent> {
     let mut events = Vec::new();
     for (_, lane) in server.processes.0.iter_claimed() {
         // Acquire: pairs with Release in `Entry::open`.
         let thread = lane.id.load(Ordering::Acquire);
-        let Some(records) = lane.performance.transactions.get().filter(|_| thread != 0) else { continue };
-        let chosen = chosen(records, history, of_transaction::EVENT_ID, of_transaction::END_EVENT_ID);
-        let now_ns = observe::clock::now_ns();
+        if thread == 0 {
+            continue;
+        }
+        let (now_ns, mut found) = (observe::clock::now_ns(), Vec::new());
+        if let Some(records) = lane.performance.transactions.get() {
+            let chosen = chosen(records, history, of_transaction::EVENT_ID, of_transaction::END_EVENT_ID);
+            found.extend(chosen.iter().map(|record| transaction(thread, now_ns, &record.words)));
+        }
+        if let Some(records) = lane.performance.records.get() {
+            let chosen = chosen(records, true, word::EVENT_ID, word::END_EVENT_ID);
+            found.extend(
+                chosen.iter().filter_map(|record| alone(&record.words)).map(|w| transaction(thread, now_ns, &w)),
+            );
+        }
+        found.sort_by_key(|event| event.event_id);
+        let wanted = if history { super::HISTORY } else { 1 };
+        found.drain(..found.len().saturating_sub(wanted));
         // Relaxed: is it still the same session's?
         if lane.id.load(Ordering::Relaxed) == thread {
-            events.extend(chosen.iter().map(|record| transaction(thread, now_ns, &record.words)));
+            events.extend(found);
         }
     }
     events
+}
+
+/// The transaction of a statement alone, as it would have been recorded.
+fn alone(statement: &[u64; word::COUNT]) -> Option<[u64; of_transaction::COUNT]> {
+    let told = statement[word::TRANSACTION];
+    let mut words = [0; of_transaction::COUNT];
+    words[of_transaction::EVENT_ID] = statement[word::EVENT_ID] + (told & 0xffff_ffff);
+    words[of_transaction::END_EVENT_ID] = statement[word::END_EVENT_ID];
+    words[of_transaction::BITS] = told >> 32;
+    words[of_transaction::BEGAN_US] = statement[word::BEGAN_US];
+    words[of_transaction::TOOK] = statement[word::TOOK];
+    words[of_transaction::NESTING] = statement[word::EVENT_ID];
+    (told != 0).then_some(words)
 }
 
 fn transaction(thread: u64, now_ns: u64, words: &[u64; of_transaction::COUNT]) -> TransactionEvent {

@@ -114,12 +114,20 @@ impl Stages {
 }
 
 impl Lane {
-    /// The session goes on to a stage without progress; `None`: the statement is over.
+    /// The session goes on to a stage without progress.
     #[inline]
-    pub fn go_on(&self, stage: Option<Stage>) {
+    pub fn go_on(&self, stage: Stage) {
+        if setup::consumers().watches_stages() {
+            self.go_on_slow(Some(stage));
+        }
+    }
+
+    /// The statement is over.
+    #[inline]
+    pub fn end_stages(&self) {
         // Relaxed: written by this thread.
-        if self.stages.open.load(Ordering::Relaxed) != 0 || setup::consumers().watches_stages() {
-            self.go_on_slow(stage);
+        if self.stages.open.load(Ordering::Relaxed) != 0 {
+            self.go_on_slow(None);
         }
     }
 
@@ -127,7 +135,7 @@ impl Lane {
     pub fn go_on_far(&self, stage: Stage) {
         match stage.has_progress() {
             true => self.go_on_slow(Some(stage)),
-            false => self.go_on(Some(stage)),
+            false => self.go_on(stage),
         }
     }
 
@@ -173,7 +181,7 @@ impl Lane {
             record.set(word::STAGE, stage as u64);
             record.set(word::BEGAN, now_ns);
             // Relaxed: as above.
-            record.set(word::NESTING, self.statement.load(Ordering::Relaxed));
+            record.set(word::NESTING, self.statement.load(Ordering::Relaxed) >> 16);
             record.set(word::TIMED, flags.is_timed().into());
         }
     }

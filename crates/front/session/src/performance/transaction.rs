@@ -103,7 +103,7 @@ impl Session {
         transaction.stage = Stage::Open;
         transaction.event_id = lane.next_event();
         // Relaxed: single writer.
-        transaction.nesting = lane.statement.load(Ordering::Relaxed);
+        transaction.nesting = lane.statement.load(Ordering::Relaxed) >> 16;
         transaction.bits = (isolation as u64) << bit::ISOLATION
             | u64::from(read_only) * bit::READ_ONLY
             | u64::from(autocommit) * bit::AUTOCOMMIT;
@@ -117,7 +117,8 @@ impl Session {
     /// The statement at hand has ended one already.
     #[cold]
     fn note_next_transaction(&mut self) {
-        self.record_transaction(setup::consumers(), self.log.began.elapsed_ns());
+        let took_ns = self.log.began.elapsed_ns();
+        self.record_transaction(setup::consumers(), false, took_ns);
     }
 
     /// The transaction is over, whatever came of it.
@@ -128,11 +129,12 @@ impl Session {
         }
     }
 
-    /// The statement at hand has ended, and took so long.
+    /// The statement at hand has ended, and took so long. `recorded`: it will have a record. Answers what that one says of the
+    /// transaction, if it was the statement's alone: such a transaction needs no record of its own.
     #[inline]
-    pub(super) fn settle_transaction(&mut self, consumers: Consumers, took_ns: u64) {
+    pub(super) fn settle_transaction(&mut self, consumers: Consumers, recorded: bool, took_ns: u64) -> u64 {
         match self.recorder.transaction.stage {
-            Stage::Over => self.record_transaction(consumers, took_ns),
+            Stage::Over => return self.record_transaction(consumers, recorded, took_ns),
             Stage::Open if self.recorder.transaction.began_us == 0 => {
                 self.recorder.transaction.began_us = self.state.clock_us;
                 self.recorder.transaction.began = self.log.began;
@@ -140,6 +142,7 @@ impl Session {
             }
             Stage::Open | Stage::None => {}
         }
+        0
     }
 
     /// Whoever looks sees that it is going on.
@@ -159,7 +162,7 @@ impl Session {
     }
 
     #[inline]
-    fn record_transaction(&mut self, consumers: Consumers, took_ns: u64) {
+    fn record_transaction(&mut self, consumers: Consumers, recorded: bool, took_ns: u64) -> u64 {
         let transaction = &mut self.recorder.transaction;
         transaction.stage = Stage::None;
         let lane = &self.entry.performance;
@@ -167,7 +170,7 @@ impl Session {
         // Relaxed: a transaction goes by what it finds.
         let watched = lane.watched.load(Ordering::Relaxed);
         if !(flags.is_enabled() && consumers.has(Consumer::Global) && watched & INSTRUMENTED != 0) {
-            return;
+            return 0;
         }
         let (began_us, took_ns) = match transaction.began_us {
             // It is one of the statement at hand.
@@ -176,14 +179,20 @@ impl Session {
         };
         let took_ns = if flags.is_timed() { took_ns } else { 0 };
         lane.transaction_sums.add(consumers, transaction.bits & bit::READ_ONLY != 0, took_ns);
+        let bits = transaction.bits | if flags.is_timed() { bit::TIMED } else { 0 };
+        // Relaxed: single writer.
+        let statement = lane.statement.load(Ordering::Relaxed) >> 16;
+        if recorded && transaction.began_us == 0 && transaction.nesting == statement && consumers.have(WITH_STATEMENT) {
+            return bits << 32 | transaction.event_id.saturating_sub(statement);
+        }
         if !consumers.have(RECORDED) {
-            return;
+            return 0;
         }
         let record = lane.transactions().write();
         record.set(word::EVENT_ID, transaction.event_id);
         // Relaxed: single writer.
         record.set(word::END_EVENT_ID, lane.events.load(Ordering::Relaxed));
-        record.set(word::BITS, transaction.bits | if flags.is_timed() { bit::TIMED } else { 0 });
+        record.set(word::BITS, bits);
         record.set(word::BEGAN_US, began_us);
         record.set(word::TOOK, took_ns);
         record.set(word::NESTING, transaction.nesting);
@@ -192,8 +201,19 @@ impl Session {
         if consumers.has(Consumer::TransactionsHistory) && watched & HAS_HISTORY != 0 {
             lane.transactions().keep();
         }
+        0
     }
 }
+
+/// With these on a statement's record tells of the transaction, too.
+const WITH_STATEMENT: &[Consumer] = &[
+    Consumer::Global,
+    Consumer::Thread,
+    Consumer::StatementsCurrent,
+    Consumer::StatementsHistory,
+    Consumer::TransactionsCurrent,
+    Consumer::TransactionsHistory,
+];
 
 /// With these on a transaction has a record.
 const RECORDED: &[Consumer] = &[Consumer::Global, Consumer::Thread, Consumer::TransactionsCurrent];
