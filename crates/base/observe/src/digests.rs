@@ -69,6 +69,8 @@ static LATENCIES: AtomicU32 = AtomicU32::new(1);
 static ALL_LATENCIES: AtomicU32 = AtomicU32::new(1);
 /// `performance_schema_digests_size`; place 0 is one of them. W: the start.
 static SIZE: AtomicUsize = AtomicUsize::new(10_000);
+/// `performance_schema_max_digest_sample_age`; 0: samples do not age. W: SET. R: statements.
+static SAMPLE_AGE_US: AtomicU64 = AtomicU64::new(60_000_000);
 /// Digests that had no room.
 static LOST: AtomicU64 = AtomicU64::new(0);
 
@@ -108,6 +110,12 @@ fn table() -> Arc<Table> {
 pub fn set_size(size: usize) {
     // Relaxed: no statement was read yet.
     SIZE.store(size, Ordering::Relaxed);
+}
+
+/// Samples are made anew after so long.
+pub fn set_sample_age(seconds: u64) {
+    // Relaxed: statements go by what they find.
+    SAMPLE_AGE_US.store(seconds.saturating_mul(1_000_000), Ordering::Relaxed);
 }
 
 /// Are there any places?
@@ -278,10 +286,8 @@ pub struct Ended<'f> {
     /// Microseconds since 1970.
     pub now_us: u64,
     pub figures: &'f Figures,
-    /// Some of the figures from [`crate::FIRST_RARE`] on are not 0.
+    /// Some of the rare ones are not 0, see [`StatementCells::add`].
     pub has_rare: bool,
-    /// `performance_schema_max_digest_sample_age`, in microseconds; 0: samples do not age.
-    pub sample_age_us: u64,
 }
 
 /// The statement that was added would be a better sample than the one that there is.
@@ -312,7 +318,8 @@ pub fn add(place: Place, ended: &Ended<'_>) -> Option<Sampling> {
     }
     // Relaxed: single writer.
     let seen_us = cells.sample_seen_us.load(Ordering::Relaxed);
-    let is_old = ended.sample_age_us != 0 && ended.now_us.saturating_sub(seen_us) > ended.sample_age_us;
+    let age_us = SAMPLE_AGE_US.load(Ordering::Relaxed);
+    let is_old = age_us != 0 && ended.now_us.saturating_sub(seen_us) > age_us;
     // Relaxed: single writer.
     let wanted = seen_us == 0 || is_old || took_ns > cells.sample_took_ns.load(Ordering::Relaxed);
     wanted.then_some(Sampling(cells))
@@ -357,8 +364,10 @@ pub struct DigestRow {
 }
 
 /// Digests of which a statement has ended, the rest first, then in the order in which they came. Nobody waits for the reader.
-pub fn rows(sample_age_us: u64) -> Vec<DigestRow> {
+pub fn rows() -> Vec<DigestRow> {
     let table = table();
+    // Relaxed: a setting.
+    let sample_age_us = SAMPLE_AGE_US.load(Ordering::Relaxed);
     // Acquire: pairs with Release in `place_of`.
     let used = table.used.load(Ordering::Acquire);
     (0..used).filter_map(|at| row(&table, at, sample_age_us)).collect()

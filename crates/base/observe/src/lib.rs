@@ -12,6 +12,7 @@
 
 mod counters;
 pub mod digests;
+pub mod errors;
 mod histogram;
 pub mod instrument;
 mod lane;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const AGE_US: u64 = 60_000_000;
 
 fn ended(took_ns: u64, now_us: u64, figures: &Figures) -> Ended<'_> {
-    Ended { took_ns: Some(took_ns), now_us, figures, has_rare: true, sample_age_us: AGE_US }
+    Ended { took_ns: Some(took_ns), now_us, figures, has_rare: true }
 }
 
 fn run(place: Place, took_ns: u64, now_us: u64) {
@@ -22,6 +22,7 @@ fn run(place: Place, took_ns: u64, now_us: u64) {
 #[test]
 fn sums_of_threads_samples_bounds_and_truncation() {
     digests::set_size(3);
+    digests::set_sample_age(AGE_US / 1_000_000);
     let (a, b) = (digests::place_of(None, [1; 32], "A", 5), digests::place_of(Some("s"), [1; 32], "A", 6));
     assert_ne!(a, b);
     assert_eq!(digests::place_of(None, [1; 32], "A", 7), a);
@@ -35,7 +36,7 @@ fn sums_of_threads_samples_bounds_and_truncation() {
             let mut last = 0;
             // Relaxed: it ends some time later.
             while !over.load(Ordering::Relaxed) {
-                let count = digests::rows(AGE_US).iter().map(|row| row.totals.time.count).sum();
+                let count = digests::rows().iter().map(|row| row.totals.time.count).sum();
                 assert!(count >= last, "{count} after {last}");
                 last = count;
             }
@@ -48,7 +49,7 @@ fn sums_of_threads_samples_bounds_and_truncation() {
         over.store(true, Ordering::Relaxed);
         reader.join().expect("sums only grow");
     });
-    let rows = digests::rows(AGE_US);
+    let rows = digests::rows();
     assert_eq!(rows.iter().map(|row| row.totals.time.count).collect::<Vec<_>>(), [1332, 1336, 1332]);
     assert_eq!(rows.iter().map(|row| row.latencies.total()).collect::<Vec<_>>(), [1332, 1336, 1332]);
     assert_eq!(rows.iter().map(|row| row.first_seen_us).collect::<Vec<_>>(), [8, 5, 6]);
@@ -61,19 +62,19 @@ fn sums_of_threads_samples_bounds_and_truncation() {
 
     // An old sample makes room for a quicker one.
     run(a, 7, 11 + 2 * AGE_US);
-    let sample = digests::rows(AGE_US)[1].sample.clone().expect("there is one");
+    let sample = digests::rows()[1].sample.clone().expect("there is one");
     assert_eq!((&sample.text[..], sample.took_ns), (&b"7"[..], 7));
 
     digests::forget_latencies();
-    assert_eq!(digests::rows(AGE_US)[1].latencies.total(), 0);
+    assert_eq!(digests::rows()[1].latencies.total(), 0);
     run(a, 7, 20);
-    assert_eq!(digests::rows(AGE_US)[1].latencies.total(), 1);
+    assert_eq!(digests::rows()[1].latencies.total(), 1);
 
     assert!(a.is_current() && digests::digest_at(a, |d| d.text.len()) == Some(1));
     digests::forget();
-    assert!(!a.is_current() && digests::rows(AGE_US).is_empty() && digests::digest_at(a, |_| ()).is_none());
+    assert!(!a.is_current() && digests::rows().is_empty() && digests::digest_at(a, |_| ()).is_none());
     let again = digests::place_of(Some("s"), [1; 32], "A", 30);
     run(again, 9, 31);
-    let rows = digests::rows(AGE_US);
+    let rows = digests::rows();
     assert_eq!((rows.len(), rows[0].totals.time.count, rows[0].first_seen_us), (1, 1, 30));
 }

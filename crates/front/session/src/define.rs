@@ -38,6 +38,21 @@ fn shows_conditions(statement: &Statement) -> bool {
     matches!(show.what, Warnings { .. } | Errors { .. } | CountWarnings | CountErrors)
 }
 
+/// What counts anew by TRUNCATE of a table of sums by digest.
+fn forgets(table: &str) -> Option<fn()> {
+    Some(match table.to_ascii_lowercase().as_str() {
+        "events_statements_summary_by_digest" => observe::digests::forget,
+        "events_statements_histogram_by_digest" => observe::digests::forget_latencies,
+        "events_errors_summary_global_by_error"
+        | "events_errors_summary_by_account_by_error"
+        | "events_errors_summary_by_host_by_error"
+        | "events_errors_summary_by_thread_by_error"
+        | "events_errors_summary_by_user_by_error" => observe::errors::forget,
+        "events_statements_histogram_global" => observe::digests::forget_all_latencies,
+        _ => return None,
+    })
+}
+
 impl Session {
     /// Runs a statement that is not the executor's, and answers. `fresh`: it was just parsed, not prepared before.
     pub(crate) fn obey(&mut self, parsed: &Parsed, fresh: bool, out: &mut Output) -> Result<Done> {
@@ -173,6 +188,11 @@ impl Session {
     pub(crate) fn empty_figures(&mut self, table: &str) -> Result<bool> {
         const HOSTS: &str = "host_cache";
         const COMPRESSION: &str = "binary_log_transaction_compression_stats";
+        if let Some(forget) = forgets(table) {
+            self.commit_all()?;
+            forget();
+            return Ok(true);
+        }
         if ![HOSTS, COMPRESSION].iter().any(|name| table.eq_ignore_ascii_case(name)) {
             return Ok(false);
         }

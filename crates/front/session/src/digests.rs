@@ -1,11 +1,71 @@
-//! Digests of a session's statements.
+//! Digests of a session's statements, and where those of the same digest are summed up.
+//!
+//! A digest is looked for when a text is read; the place of its sums stays with the plan, or for statements that are read each
+//! time, in a small table of the session. An execution compares two numbers and has it.
 
+use crate::session::Session;
+use crate::session::plans::Planned;
 use crate::state::State;
 use crate::variables::{VarId, id};
-use sql::digest::{Digesting, NameSet};
+use expr::functions::crypto::digest_hash;
+use observe::digests::{self, Place};
+use observe::setup::{self, Consumer};
+use sql::digest::{Digesting, NameSet, digest_text};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use types::charset::Charset;
 
 const MAX_DIGEST_LENGTH: VarId = id("max_digest_length");
+
+/// Texts of which a session remembers the place.
+const RECENT: usize = 32;
+/// Longer ones are read each time.
+const RECENT_BYTES_MAX: usize = 1024;
+/// What the first word of a prepared statement's digest takes of `max_digest_length`.
+const VERB_BYTES: usize = 2;
+
+/// What a command does with the text at hand. A prepared statement has a digest for each.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Verb {
+    Run,
+    Prepare,
+    Execute,
+    Deallocate,
+}
+
+impl Verb {
+    fn word(self) -> &'static str {
+        match self {
+            Verb::Run => "",
+            Verb::Prepare => "PREPARE ",
+            Verb::Execute => "EXECUTE ",
+            Verb::Deallocate => "DEALLOCATE ",
+        }
+    }
+}
+
+/// A place, and the session's default schema when it was found: see [`Digests::schemas`].
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct KnownPlace {
+    place: Place,
+    schemas: u32,
+}
+
+/// What a session knows of digests.
+#[derive(Default)]
+pub(crate) struct Digests {
+    /// Of the statement at hand; in no table: it has none.
+    pub place: Place,
+    /// Counts changes of the default schema, by which sums are kept apart.
+    pub schemas: u32,
+    recent: Option<Box<[(u64, KnownPlace); RECENT]>>,
+}
+
+impl Digests {
+    #[inline]
+    fn is_current(&self, known: KnownPlace) -> bool {
+        known.place.is_current() && known.schemas == self.schemas
+    }
+}
 
 impl State {
     /// What digests of statements that this session reads depend on.
@@ -17,5 +77,54 @@ impl State {
         };
         let limit = self.server.globals.load().uint(MAX_DIGEST_LENGTH) as usize;
         Digesting { mode: crate::run::lexer_mode(self.sql_mode), limit, names }
+    }
+}
+
+impl Session {
+    /// The statement at hand is an execution of this plan.
+    #[inline]
+    pub(crate) fn digest_plan(&mut self, planned: &mut Planned, verb: Verb) {
+        let known = planned.place;
+        match self.recorder.digests.is_current(known) {
+            true => self.recorder.digests.place = known.place,
+            false => planned.place = self.digest(planned.parsed.source(), verb),
+        }
+    }
+
+    /// The statement at hand is this text, which was parsed.
+    pub(crate) fn digest(&mut self, source: &[u8], verb: Verb) -> KnownPlace {
+        if !setup::consumers().have(&[Consumer::Global, Consumer::Digest]) || !digests::are_kept() {
+            return KnownPlace::default();
+        }
+        let how = self.state.digesting();
+        let key = (source.len() <= RECENT_BYTES_MAX).then(|| {
+            let mut hasher = DefaultHasher::new();
+            (source, verb, how.mode, how.names as u8).hash(&mut hasher);
+            hasher.finish()
+        });
+        let digests = &mut self.recorder.digests;
+        if let (Some(key), Some(recent)) = (key, &digests.recent) {
+            let (of, known) = recent[key as usize % RECENT];
+            if of == key && digests.is_current(known) {
+                digests.place = known.place;
+                return known;
+            }
+        }
+        let limit = if verb == Verb::Run { how.limit } else { how.limit.saturating_sub(VERB_BYTES) };
+        let text = format!("{}{}", verb.word(), digest_text(source, Digesting { limit, ..how }));
+        let schema = self.state.database.as_deref();
+        let place = digests::place_of(schema, digest_hash(&text), &text, self.state.clock_us);
+        let known = KnownPlace { place, schemas: digests.schemas };
+        digests.place = place;
+        if let Some(key) = key {
+            let recent = digests.recent.get_or_insert_default();
+            recent[key as usize % RECENT] = (key, known);
+        }
+        known
+    }
+
+    /// The default schema is another one.
+    pub(crate) fn note_schema(&mut self) {
+        self.recorder.digests.schemas = self.recorder.digests.schemas.wrapping_add(1);
     }
 }

@@ -317,6 +317,10 @@ impl Env for State {
         State::clear_conditions(self);
     }
 
+    fn handles(&mut self, code: u16) {
+        self.note_raised(code, true);
+    }
+
     fn add_condition(&mut self, condition: Condition) {
         State::add_condition(self, condition);
     }

@@ -2,6 +2,7 @@
 
 use crate::charset;
 use crate::com::com_index;
+use crate::digests::Verb;
 use crate::performance::{EXECUTE, PREPARE};
 use crate::process::Doing;
 use crate::run::lexer_mode;
@@ -136,11 +137,9 @@ impl Session {
         observe::increment(Counter::Queries);
         self.note_event(PREPARE, None);
         let (id, params) = self.new_stmt(text).map_err(|e| self.failed(e))?;
-        let parsed = match &self.statements.get(id).expect("it was added").body {
-            Body::Planned(planned) => Arc::clone(&planned.parsed),
-            Body::Other(parsed) => Arc::clone(parsed),
-        };
+        let parsed = self.statements.parsed(id);
         self.note_text(&parsed);
+        self.digest(parsed.source(), Verb::Prepare);
         let (status, warnings) = (self.status(false), self.state.wire_warnings());
         let stmt = self.statements.get(id).expect("it was added");
         let told = |parameter: &Parameter| Column::expression("?", parameter.data_type);
@@ -219,11 +218,13 @@ impl Session {
             Body::Planned(planned) => {
                 let uses_no_index = planned.prepared.uses_no_index();
                 self.note_planned(EXECUTE, planned);
+                self.digest_plan(planned, Verb::Execute);
                 self.recorder.uses_no_index = uses_no_index;
                 self.log_execute(&planned.parsed, values, uses_no_index);
             }
             Body::Other(parsed) => {
                 self.note_statement(EXECUTE, parsed);
+                self.digest(parsed.source(), Verb::Execute);
                 self.log_execute(parsed, values, false);
             }
         }
@@ -338,6 +339,9 @@ impl Session {
     pub(crate) fn close_statement(&mut self, id: u32) {
         if let Some(mut stmt) = self.statements.remove(id) {
             observe::increment(self.com("stmt_close"));
+            let parsed = stmt.parsed();
+            self.note_text(&parsed);
+            self.digest(parsed.source(), Verb::Deallocate);
             self.close_cursor(&mut stmt);
             self.entry.closed(id);
             // Relaxed: a count that orders nothing.
@@ -354,6 +358,17 @@ impl Session {
         self.statements = Statements { last_id: self.statements.last_id, ..Statements::default() };
     }
 
+    /// Does it speak of a prepared statement, which has digests of its own? Of one that is not there it has one as others have.
+    pub(crate) fn is_of_prepared(&self, parsed: &Parsed) -> bool {
+        match &parsed.statement {
+            Statement::Prepare { .. } => true,
+            Statement::Execute { name, .. } | Statement::Deallocate(name) => {
+                self.statements.by_name.contains_key(&parsed.name(*name).to_lowercase())
+            }
+            _ => false,
+        }
+    }
+
     /// PREPARE name FROM text.
     pub(crate) fn prepare_named(&mut self, name: &str, text: &[u8]) -> Result<()> {
         let name = name.to_lowercase();
@@ -362,6 +377,9 @@ impl Session {
         }
         let (id, _) = self.new_stmt(text)?;
         self.statements.by_name.insert(name, id);
+        let parsed = self.statements.parsed(id);
+        self.note_text(&parsed);
+        self.digest(parsed.source(), Verb::Prepare);
         Ok(())
     }
 
@@ -379,14 +397,16 @@ impl Session {
         let mut stmt = self.statements.take(id).expect("named statements are in the table");
         self.entry.begin_statement(Doing::Execute, id, self.state.clock_us);
         self.state.runs_execute = true;
-        match &stmt.body {
+        match &mut stmt.body {
             Body::Planned(planned) => {
                 self.note_text(&planned.parsed);
+                self.digest_plan(planned, Verb::Execute);
                 self.recorder.uses_no_index = planned.prepared.uses_no_index();
                 self.log_execute(&planned.parsed, values, planned.prepared.uses_no_index());
             }
             Body::Other(parsed) => {
                 self.note_text(parsed);
+                self.digest(parsed.source(), Verb::Execute);
                 self.log_execute(parsed, values, false);
             }
         }

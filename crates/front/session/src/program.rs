@@ -280,6 +280,10 @@ impl Host for Calling<'_> {
         &mut self.session.state.warnings
     }
 
+    fn handles(&mut self, code: u16) {
+        self.session.state.note_raised(code, true);
+    }
+
     fn add_condition(&mut self, condition: Condition) {
         self.session.state.add_condition(condition);
     }

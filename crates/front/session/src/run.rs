@@ -8,6 +8,7 @@
 
 use crate::com::{COM, kind_of};
 use crate::control::NO_SNAPSHOT;
+use crate::digests::{KnownPlace, Verb};
 use crate::needs::Action;
 use crate::session::plans::{CACHED_TEXT_MAX, NEVER, PlanCache, Planned, RowLocks, check_schemas, pins_of};
 use crate::session::{Done, Session};
@@ -185,6 +186,7 @@ impl Session {
                 let planned = &mut cached.planned;
                 let uses_no_index = planned.prepared.uses_no_index();
                 self.note_event(self.class_of(planned.com), Some(text));
+                self.digest_plan(planned, Verb::Run);
                 self.recorder.uses_no_index = uses_no_index;
                 self.log_query(text, &planned.parsed, uses_no_index);
                 planned
@@ -199,10 +201,11 @@ impl Session {
                 self.state.clear_conditions();
                 self.refresh_access()?;
                 self.note_event(self.class_of(self.com(kind_of(&parsed))), Some(text));
+                let place = self.digest(parsed.source(), Verb::Run);
                 self.log_query(text, &parsed, false);
                 let types: Vec<DataType> = normalized.literals.iter().map(|l| self.literal_type(l.kind)).collect();
                 let planned = self.plan_to_run(parsed, &types).map_err(|e| self.failed(e))?;
-                let planned = Box::new(Planned { literals: Some(types.into()), ..planned });
+                let planned = Box::new(Planned { literals: Some(types.into()), place, ..planned });
                 self.log_plan(planned.prepared.uses_no_index());
                 if planned.prepared.values_matter() {
                     cache.insert(hash, planned);
@@ -318,6 +321,7 @@ impl Session {
             is_query,
             into_file,
             head: None,
+            place: KnownPlace::default(),
         };
         self.recorder.planned();
         self.check_rights(&planned.prepared)?;
@@ -811,6 +815,9 @@ impl Session {
     pub(crate) fn statement(&mut self, parsed: Parsed, out: &mut Output) -> Result<Done> {
         let class = self.class_of(self.com(kind_of(&parsed)));
         self.note_statement(class, &parsed);
+        if !self.is_of_prepared(&parsed) {
+            self.digest(parsed.source(), Verb::Run);
+        }
         self.log_query(parsed.source(), &parsed, false);
         if is_planned(&parsed.statement) {
             self.state.clear_conditions();

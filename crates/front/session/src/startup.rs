@@ -262,6 +262,7 @@ pub(crate) fn register_gauges(server: &Arc<Server>) {
     });
     observe::register_gauge("Global_connection_memory", sync::memory::tracked);
     observe::register_gauge("Uptime", observe::clock::uptime_s);
+    observe::register_gauge("Performance_schema_digest_lost", observe::digests::lost);
 }
 
 impl Server {

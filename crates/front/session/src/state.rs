@@ -9,6 +9,8 @@ use crate::session_gtid::SessionGtid;
 use crate::time_zone::TimeZone;
 use crate::user_locks::UserLocks;
 use crate::variables::{Globals, Scope, SessionVariables, VARIABLES, Val, VarId, id};
+use observe::instrument::InstrumentId;
+use observe::setup::{self, Consumer};
 use run::program::Condition;
 use sql::ast::Parsed;
 use std::collections::HashMap;
@@ -256,9 +258,23 @@ impl State {
 
     pub fn add_condition(&mut self, condition: Condition) {
         self.warning_count += 1;
-        self.error_count += u64::from(condition.is_error());
+        if condition.is_error() {
+            self.error_count += 1;
+            self.note_raised(condition.code, false);
+        }
         if (self.warnings.len() as u64) < self.vars.uint(MAX_ERROR_COUNT) {
             self.warnings.push(condition);
+        }
+    }
+
+    /// An error was raised, or a program has handled it.
+    #[cold]
+    pub(crate) fn note_raised(&self, code: u16, handled: bool) {
+        const ERROR: InstrumentId = observe::instrument::id("error");
+        let counts = setup::flags(ERROR).is_enabled() && setup::consumers().has(Consumer::Global);
+        if let Some(lane) = self.lane.filter(|_| counts) {
+            let lane = &self.server.processes.0.get(lane).performance;
+            lane.errors.add(code, handled, clock_us() / 1_000_000);
         }
     }
 

@@ -6,6 +6,8 @@
 mod columns;
 pub mod create;
 mod ddl_text;
+mod digests;
+mod errors;
 pub mod events;
 mod figures;
 mod grants;
@@ -400,6 +402,14 @@ pub(crate) fn datetime(unix_seconds: u64) -> Value<'static> {
     let date = (year * 13 + month) << 5 | day;
     let time = (seconds / 3600) << 12 | (seconds / 60 % 60) << 6 | (seconds % 60);
     Value::DateTime(types::DateTime((date << 17 | time) << 24))
+}
+
+/// Microseconds since 1970 as a TIMESTAMP(6); 0 is no moment.
+pub(crate) fn moment(unix_us: u64) -> Value<'static> {
+    match datetime(unix_us / 1_000_000) {
+        Value::DateTime(time) if unix_us != 0 => Value::DateTime(types::DateTime(time.0 + (unix_us % 1_000_000))),
+        _ => Value::DateTime(types::DateTime(0)),
+    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@
 use crate::columns::Compute::All;
 use crate::columns::{Compute, PERFORMANCE_SCHEMA};
 use crate::{
-    CloneStage, Context, Replication, Row, locks, maybe, stages, statements, text, threads, transactions, uint, word,
+    CloneStage, Context, Replication, Row, digests, errors, locks, maybe, stages, statements, text, threads,
+    transactions, uint, word,
 };
 use catalog::Schema;
 use types::codes::*;
@@ -18,6 +19,11 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("clone_status", All(clone_status)),
     ("data_locks", All(locks::data_locks)),
     ("data_lock_waits", All(locks::data_lock_waits)),
+    ("events_errors_summary_by_account_by_error", All(errors::by_account)),
+    ("events_errors_summary_by_host_by_error", All(errors::by_host)),
+    ("events_errors_summary_by_thread_by_error", All(errors::by_thread)),
+    ("events_errors_summary_by_user_by_error", All(errors::by_user)),
+    ("events_errors_summary_global_by_error", All(errors::global)),
     ("events_stages_current", All(stages::current)),
     ("events_stages_history", All(stages::history)),
     ("events_stages_history_long", All(stages::history)),
@@ -27,9 +33,12 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("events_stages_summary_by_user_by_event_name", All(stages::by_user)),
     ("events_stages_summary_global_by_event_name", All(stages::global)),
     ("events_statements_current", All(statements::current)),
+    ("events_statements_histogram_by_digest", All(digests::histogram)),
+    ("events_statements_histogram_global", All(digests::global_histogram)),
     ("events_statements_history", All(statements::history)),
     ("events_statements_history_long", All(statements::history)),
     ("events_statements_summary_by_account_by_event_name", All(statements::by_account)),
+    ("events_statements_summary_by_digest", All(digests::summary)),
     ("events_statements_summary_by_host_by_event_name", All(statements::by_host)),
     ("events_statements_summary_by_thread_by_event_name", All(statements::by_thread)),
     ("events_statements_summary_by_user_by_event_name", All(statements::by_user)),

@@ -1,6 +1,8 @@
 //! Statements in `performance_schema`: the last ones of each session, and sums by class of them.
 
 use crate::{Context, Row, maybe, text, uint, word};
+use observe::digests::DigestHash;
+use observe::errors::ErrorTotals;
 use observe::instrument::{ALL, InstrumentId, STATEMENTS};
 use observe::{Figures, StatementTotals, TimeTotals, TransactionTotals};
 use std::collections::BTreeMap;
@@ -17,6 +19,8 @@ pub struct StatementEvent {
     /// Begin and end, or now, in nanoseconds since the server began. `None`: it was not timed.
     pub timer: Option<(u64, u64)>,
     pub text: Option<String>,
+    /// The digest's hash and text.
+    pub digest: Option<(DigestHash, String)>,
     pub schema: Option<String>,
     pub error: u16,
     /// `None`: it has ended in rows, or not yet.
@@ -36,6 +40,8 @@ pub struct SessionSums {
     pub host: String,
     pub statements: Vec<(InstrumentId, StatementTotals)>,
     pub transactions: TransactionTotals,
+    /// By number.
+    pub errors: Vec<(u16, ErrorTotals)>,
     pub stages: Vec<(InstrumentId, TimeTotals)>,
 }
 
@@ -53,15 +59,22 @@ pub(crate) fn ps(ns: u64) -> Value<'static> {
 }
 
 /// Figures as the columns have them: two are times.
-fn figures(figures: &Figures) -> impl Iterator<Item = Value<'static>> + '_ {
+pub(crate) fn figures(figures: &Figures) -> impl Iterator<Item = Value<'static>> + '_ {
     let is_time = |at| at == observe::Figure::LockTime as usize || at == observe::Figure::CpuTime as usize;
     figures.0.iter().enumerate().map(move |(at, &n)| if is_time(at) { ps(n) } else { uint(n) })
+}
+
+/// DIGEST and DIGEST_TEXT.
+pub(crate) fn digest_columns(digest: Option<(DigestHash, String)>) -> (Value<'static>, Value<'static>) {
+    let Some((hash, digest)) = digest else { return (Value::Null, Value::Null) };
+    (text(hash.iter().map(|b| format!("{b:02x}")).collect::<String>()), text(digest))
 }
 
 fn event_row(event: StatementEvent) -> Row {
     let (began, ended) = event.timer.map_or((Value::Null, Value::Null), |(began, ended)| (ps(began), ps(ended)));
     let wait = event.timer.map_or(Value::Null, |(began, ended)| ps(ended.saturating_sub(began)));
     let mut figures = figures(&event.figures);
+    let (hash, digest_text) = digest_columns(event.digest);
     let mut row = vec![
         uint(event.thread),
         uint(event.event_id),
@@ -73,8 +86,8 @@ fn event_row(event: StatementEvent) -> Row {
         wait,
         figures.next().expect("the time of locks is the first"),
         maybe(event.text),
-        Value::Null,
-        Value::Null,
+        hash,
+        digest_text,
         maybe(event.schema),
         Value::Null,
         Value::Null,

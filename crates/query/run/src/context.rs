@@ -102,6 +102,8 @@ pub trait Env: plan::Env {
     }
     fn conditions(&mut self) -> &mut Vec<Condition>;
     fn clear_conditions(&mut self) {}
+    /// A program's handler takes an error.
+    fn handles(&mut self, _code: u16) {}
     /// Another condition, counted.
     fn add_condition(&mut self, _condition: Condition) {}
     fn figures(&self) -> Figures {

@@ -15,6 +15,7 @@ pub(crate) use stage::instrument_of;
 pub(crate) use sums::Ended;
 pub(crate) use transaction::Savepointing;
 
+use observe::errors::ErrorSums;
 use observe::{StatementSums, TransactionSums};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -48,7 +49,9 @@ mod word {
     /// The transaction of this statement alone, or 0: bits of `transaction::bit` from bit 32 on, and how far its number is from
     /// the statement's.
     pub const TRANSACTION: usize = 10;
-    pub const FIGURES_FROM: usize = 11;
+    /// See `observe::digests::Place`.
+    pub const DIGEST: usize = 11;
+    pub const FIGURES_FROM: usize = 12;
     pub const COUNT: usize = FIGURES_FROM + FIGURES;
 }
 
@@ -89,6 +92,8 @@ pub(crate) struct Lane {
     transactions: OnceLock<Records<{ transaction::word::COUNT }>>,
     /// W: the session. R: anybody.
     transaction_sums: TransactionSums,
+    /// W: the session. R: anybody.
+    pub errors: ErrorSums,
 }
 
 impl Default for Lane {
@@ -103,6 +108,7 @@ impl Default for Lane {
             sums: StatementSums::default(),
             transactions: OnceLock::new(),
             transaction_sums: TransactionSums::default(),
+            errors: ErrorSums::default(),
         }
     }
 }

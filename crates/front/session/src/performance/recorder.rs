@@ -3,9 +3,11 @@
 use super::transaction::TransactionRecorder;
 use super::{HAS_HISTORY, INSTRUMENTED, Lane, bit, word};
 use crate::com::COM;
+use crate::digests::Digests;
 use crate::session::Session;
 use crate::session::plans::Planned;
 use crate::statement::is_planned;
+use observe::digests::{self, Place};
 use observe::instrument::{self, InstrumentId};
 use observe::setup::{self, Consumer};
 use observe::{Counter, CounterId, FIGURES, FIRST_RARE, Figure, Figures, RARE, SessionCounters};
@@ -73,6 +75,7 @@ pub(crate) struct Recorder {
     lock_ms: u64,
     /// The transaction in progress.
     pub transaction: TransactionRecorder,
+    pub digests: Digests,
 }
 
 impl Default for Recorder {
@@ -88,6 +91,7 @@ impl Default for Recorder {
             rare_counts: [0; RARE_FIGURES.len()],
             lock_ms: 0,
             transaction: TransactionRecorder::default(),
+            digests: Digests::default(),
         }
     }
 }
@@ -99,6 +103,7 @@ impl Recorder {
         self.class = QUERY;
         self.is_noted = false;
         self.uses_no_index = false;
+        self.digests.place = Place::default();
         let lane = observe::lane();
         self.read = lane.get(Counter::InnodbRowsRead);
         self.rare = lane.get(RARE);
@@ -276,6 +281,17 @@ impl Session {
         figures.set(Figure::RowsSent, self.log.sent);
         let took_ns = if flags.is_timed() { took_ns } else { 0 };
         lane.sums.add(consumers, class, took_ns, &figures, has_rare);
+        let place = self.recorder.digests.place;
+        if flags.is_timed() {
+            digests::add_latency(took_ns);
+        }
+        let ended = digests::Ended {
+            took_ns: flags.is_timed().then_some(took_ns),
+            now_us: self.state.clock_us + took_ns / 1000,
+            figures: &figures,
+            has_rare,
+        };
+        let sampling = if place.is_current() { digests::add(place, &ended) } else { None };
         if !consumers.have(RECORDED) {
             return;
         }
@@ -284,6 +300,7 @@ impl Session {
         }
         let records = lane.records();
         let record = records.write();
+        record.set(word::DIGEST, place.to_word());
         // Relaxed: single writer.
         record.set(word::END_EVENT_ID, lane.events.load(Ordering::Relaxed));
         record.set(word::BEGAN_US, self.state.clock_us);
@@ -316,9 +333,22 @@ impl Session {
         }
         record.set(word::BITS, bits);
         drop(record);
+        if let Some(sampling) = sampling {
+            take_sample(sampling, lane, &ended);
+        }
         if consumers.have(KEPT) && watched & HAS_HISTORY != 0 {
             records.keep();
         }
+    }
+}
+
+/// The statement at hand is an example of its digest, if its text is known.
+#[cold]
+fn take_sample(sampling: digests::Sampling, lane: &Lane, ended: &digests::Ended<'_>) {
+    let Some(record) = lane.records().current() else { return };
+    let texts = record.words[word::TEXTS];
+    if texts & bit::HAS_TEXT != 0 {
+        sampling.take(&record.text[..(texts & 0xffff) as usize], ended);
     }
 }
 

@@ -7,6 +7,7 @@ use super::{Lane, bit, word};
 use crate::Server;
 use expr::Stage;
 use inspect::{SessionSums, StageEvent, StatementEvent, TransactionEvent};
+use observe::digests::Place;
 use observe::instrument::InstrumentId;
 use observe::setup;
 use observe::{FIGURES, FIRST_RARE, Figures};
@@ -44,6 +45,7 @@ fn event(thread: u64, record: &Record<{ word::COUNT }>) -> StatementEvent {
         class: InstrumentId::from_index((bits & 0xffff) as usize),
         timer: (bits & bit::TIMED != 0).then_some((began_ns, began_ns + words[word::TOOK])),
         text,
+        digest: observe::digests::digest_at(Place::from_word(words[word::DIGEST]), |d| (d.hash, d.text.to_string())),
         schema,
         error: words[word::ERROR] as u16,
         sqlstate: match (bits & bit::HAS_STATE != 0, words[word::ERROR]) {
@@ -70,6 +72,7 @@ fn running(thread: u64, lane: &crate::process::Lane, event_id: u64, class: usize
         class: InstrumentId::from_index(class),
         timer: Some((began_ns, observe::clock::now_ns())),
         text,
+        digest: None,
         schema,
         error: 0,
         sqlstate: None,
@@ -240,6 +243,7 @@ pub(crate) fn session_sums(server: &Server) -> Vec<SessionSums> {
             host: host.to_string(),
             statements: classes.collect(),
             transactions: sums.transactions,
+            errors: sums.errors.iter().map(|(code, totals)| (*code, *totals)).collect(),
             stages: sums.stages.iter().map(|(class, t)| (InstrumentId::from_index(usize::from(*class)), *t)).collect(),
         });
     };
@@ -254,8 +258,9 @@ pub(crate) fn session_sums(server: &Server) -> Vec<SessionSums> {
             let statements = lane.performance.sums.totals(consumers).collect();
             let transactions = lane.performance.transaction_sums.totals(consumers);
             let stages = lane.performance.stages.totals(consumers).collect();
+            let errors = lane.performance.errors.totals().collect();
             let thread = Some(thread);
-            groups.borrow_mut().push(SessionSums { thread, user, host, statements, transactions, stages });
+            groups.borrow_mut().push(SessionSums { thread, user, host, statements, transactions, stages, errors });
         }
     };
     server.ended.read(ended, live);

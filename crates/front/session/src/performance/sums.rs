@@ -1,6 +1,7 @@
 //! Sums of sessions that have ended, by account.
 
 use super::Lane;
+use observe::errors::{self, ErrorTotals};
 use observe::setup::{self, Consumers};
 use observe::{StatementTotals, TimeTotals, TransactionTotals};
 use std::collections::HashMap;
@@ -12,12 +13,15 @@ pub(super) struct Sums {
     pub classes: HashMap<u16, StatementTotals>,
     pub transactions: TransactionTotals,
     pub stages: HashMap<u16, TimeTotals>,
+    pub errors: HashMap<u16, ErrorTotals>,
 }
 
 #[derive(Default)]
 struct Accounts {
     /// Of what epoch the sums are, see `observe::setup`.
     epoch: u32,
+    /// The same of errors, see `observe::errors`.
+    error_epoch: u32,
     /// By user and host.
     sums: HashMap<(String, String), Sums>,
 }
@@ -45,10 +49,14 @@ impl Ended {
         for (class, totals) in lane.stages.totals(consumers) {
             sums.stages.entry(class.index() as u16).or_default().merge(&totals);
         }
+        for (code, totals) in lane.errors.totals() {
+            sums.errors.entry(code).or_default().merge(&totals);
+        }
         // Under the lock: whoever reads both sees a session's sums in one place.
         lane.sums.clear(consumers);
         lane.transaction_sums.clear(consumers);
         lane.stages.begin_anew(consumers);
+        lane.errors.begin_anew();
     }
 
     /// Calls `each` with user, host and sums of each account, then `live`, while no session ends.
@@ -63,8 +71,14 @@ impl Ended {
 impl Accounts {
     fn begin(&mut self, consumers: Consumers) {
         if self.epoch != consumers.epoch() {
-            self.sums.clear();
+            for sums in self.sums.values_mut() {
+                *sums = Sums { errors: std::mem::take(&mut sums.errors), ..Sums::default() };
+            }
             self.epoch = consumers.epoch();
+        }
+        if self.error_epoch != errors::epoch() {
+            self.sums.values_mut().for_each(|sums| sums.errors.clear());
+            self.error_epoch = errors::epoch();
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Planned statements: what they pin and lock, and the cache of those that come as text.
 
+use crate::digests::KnownPlace;
 use crate::sink::Head;
 use catalog::mdl::{Mode, Name};
 use catalog::{Pin, Version};
@@ -57,6 +58,8 @@ pub(crate) struct Planned {
     pub into_file: bool,
     /// What goes before its rows, once that was sent.
     pub head: Option<Head>,
+    /// Where its executions are summed up.
+    pub place: KnownPlace,
 }
 
 impl Planned {

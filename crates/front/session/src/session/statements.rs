@@ -18,6 +18,15 @@ pub(crate) struct Stmt {
     pub cursor: Option<Cursor>,
 }
 
+impl Stmt {
+    pub fn parsed(&self) -> Arc<Parsed> {
+        match &self.body {
+            Body::Planned(planned) => Arc::clone(&planned.parsed),
+            Body::Other(parsed) => Arc::clone(parsed),
+        }
+    }
+}
+
 pub(crate) enum Body {
     Planned(Box<Planned>),
     /// A statement that the executor does not run.
@@ -60,6 +69,11 @@ impl Statements {
 
     pub fn get(&self, id: u32) -> Option<&Stmt> {
         self.by_id[self.place(id)?].1.as_deref()
+    }
+
+    /// What the statement says, which is there and does not run.
+    pub fn parsed(&self, id: u32) -> Arc<Parsed> {
+        self.get(id).expect("it is there").parsed()
     }
 
     pub fn get_mut(&mut self, id: u32) -> Option<&mut Stmt> {

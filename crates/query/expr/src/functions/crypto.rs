@@ -25,7 +25,7 @@ pub static FUNCTIONS: &[Function] = &[
         Ok(statement(&a)?.map_or(Value::Null, |s| bytes(s.into_bytes())))
     }),
     f("statement_digest", 1, 1, Rule::System(64), |a| {
-        Ok(statement(&a)?.map_or(Value::Null, |s| bytes(to_hex(&sha2::Sha256::digest(s.as_bytes()), false))))
+        Ok(statement(&a)?.map_or(Value::Null, |s| bytes(to_hex(&digest_hash(&s), false))))
     }),
     volatile(f("validate_password_strength", 1, 1, Rule::Int(10), |a| {
         let Some(password) = a.text(0)? else { return Ok(Value::Null) };
@@ -52,6 +52,11 @@ fn sha2<'a>(a: Args<'a>) -> Result<Value<'a>> {
         _ => to_hex(&sha2::Sha512::digest(&s), false),
     };
     Ok(bytes(out))
+}
+
+/// The hash of a digest text: STATEMENT_DIGEST() in bytes.
+pub fn digest_hash(text: &str) -> [u8; 32] {
+    sha2::Sha256::digest(text.as_bytes()).into()
 }
 
 /// The statement in argument 0, normalised. Errors 3676, 3677.

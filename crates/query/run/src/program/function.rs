@@ -333,6 +333,10 @@ impl Host for Within<'_> {
         self.env.conditions()
     }
 
+    fn handles(&mut self, code: u16) {
+        self.env.handles(code);
+    }
+
     fn add_condition(&mut self, condition: Condition) {
         self.env.add_condition(condition);
     }

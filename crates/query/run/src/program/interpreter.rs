@@ -340,6 +340,9 @@ impl<'h, H: Host> Interpreter<'h, H> {
     fn activate(&mut self, compiled: &Own, number: u32, condition: Condition, resume: Place) -> Place {
         let handler = &compiled.program().handlers[number as usize];
         let saved = self.handlers.split_off(handler.handlers as usize);
+        if condition.is_error() {
+            self.host.handles(condition.code);
+        }
         let conditions = self.host.conditions().clone();
         self.active.push(Activation { resume, handler: number, saved, condition, conditions });
         handler.body

@@ -64,6 +64,8 @@ pub trait Host {
     /// A statement that is no part of diagnostics begins: conditions of the one before are gone.
     fn clear_conditions(&mut self);
     fn conditions(&mut self) -> &mut Vec<Condition>;
+    /// A handler takes a condition.
+    fn handles(&mut self, code: u16);
     /// Another condition, counted.
     fn add_condition(&mut self, condition: Condition);
     fn row_count(&self) -> i64;
