@@ -105,7 +105,7 @@ const NO_EFFECT_PREFIXES: [&str; 8] = [
 
 /// Variables that have one value here, and of which another one would change logs, figures, speed or what cannot be made here: never an
 /// answer, nor what is kept.
-const NO_DIFFERENCE: [&str; 56] = [
+const NO_DIFFERENCE: [&str; 54] = [
     "core_file",
     "eq_range_index_dive_limit",
     "ft_boolean_syntax",
@@ -127,8 +127,6 @@ const NO_DIFFERENCE: [&str; 56] = [
     "innodb_optimize_fulltext_only",
     "internal_tmp_mem_storage_engine",
     "large_pages",
-    "log_error_services",
-    "log_error_suppression_list",
     "log_slow_replica_statements",
     "log_slow_slave_statements",
     "log_statements_unsafe_for_binlog",

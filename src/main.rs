@@ -5,7 +5,6 @@ mod backup;
 mod check;
 mod datadir;
 mod dump;
-mod error_log;
 mod known_options;
 mod manual;
 mod notify;

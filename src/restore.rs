@@ -1,12 +1,12 @@
 //! `clearway restore`: a data directory of backups, and of binary logs that follow.
 
 use crate::datadir::{self, DataDir};
-use crate::error_log::ErrorLog;
 use crate::options::{self, Options};
 use crate::serve;
 use backup::restore::{Source, restore as bring_back};
 use backup::{Manifest, Place};
 use replica::replay::{Plan, Point, Start};
+use session::error_log::ErrorLog;
 use session::persisted::Persisted;
 use session::tls::Tls;
 use session::variables::{Globals, Val, find};
@@ -151,12 +151,13 @@ fn run(
     set(&mut globals, "gtid_mode", Val::UInt(u64::from(manifest.place.is_some())));
     set(&mut globals, "log_bin", Val::Bool(manifest.place.is_some()));
     let log_bin = manifest.place.as_ref().and_then(|place| place.file.rsplit_once('.')).map_or("", |(base, _)| base);
-    let log = Arc::new(ErrorLog::open("", 1, false)?);
+    let log = Arc::new(ErrorLog::to_stderr());
     session::buffer_pool::settle(&mut globals);
     session::memory::settle(&mut globals);
     session::computed_variables(&mut globals, &datadir.path, datadir.uuid.clone(), serve::hostname());
     let (engine, binlog) = serve::open_engine(&mut globals, datadir, log_bin, &log)?;
     let settings = Settings {
+        error_log: Arc::clone(&log),
         globals,
         datadir: datadir.path.clone(),
         stop: Box::new(|| ()),

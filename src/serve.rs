@@ -1,12 +1,12 @@
 //! `clearway serve`: options, data directory, engine, sessions, sockets; and back, in the opposite order.
 
 use crate::datadir::{self, DataDir};
-use crate::error_log::{ErrorLog, Level};
 use crate::notify;
 use crate::options::{self, Options};
 use engine::{Engine, EngineOptions};
 use listen::{Config, Listener, Network};
 use protocol::tls::{Acceptor, generate};
+use session::error_log::{ErrorLog, Level};
 use session::persisted::Persisted;
 use session::tls::Tls;
 use session::variables::{Globals, VARIABLES, Val, find};
@@ -102,13 +102,8 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
     io::restrict_new_files();
     io::forbid_core_dumps();
     let Options { mut globals, initialize_insecure, initialize, native_password, log_bin, warnings, .. } = options;
-    let log = Arc::new(ErrorLog::open(
-        text(&globals, "log_error"),
-        uint(&globals, "log_error_verbosity"),
-        uint(&globals, "log_timestamps") == 1,
-    )?);
-    let panics = Arc::clone(&log);
-    session::panics::log_to(move |level, code, text| panics.write(level.into(), code, text));
+    let log = Arc::new(ErrorLog::open(&globals)?);
+    session::panics::log_to(&log);
     for warning in warnings {
         log.write(Level::Warning, 0, &warning);
     }
@@ -152,6 +147,7 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
     name_pid_file(&mut globals, &datadir.path);
     name_query_logs(&mut globals, &datadir.path);
     let settings = Settings {
+        error_log: Arc::clone(&log),
         globals: globals.clone(),
         datadir: datadir.path.clone(),
         stop: Box::new(|| {
@@ -369,11 +365,8 @@ fn run(
     let listener = Listener::start(&config, Arc::new(Sessions(Arc::clone(server)))).map_err(|e| e.to_string())?;
     listener.register_gauges();
     let listener = Arc::new(listener);
-    let (weak, told) = (Arc::downgrade(&listener), Arc::clone(log));
-    let flushed = Arc::clone(log);
-    server.on_flush_error_log(Box::new(move || flushed.reopen()));
+    let weak = Arc::downgrade(&listener);
     server.on_set_global(Box::new(move |globals| {
-        told.set(uint(globals, "log_error_verbosity"), uint(globals, "log_timestamps") == 1);
         if let Some(listener) = weak.upgrade() {
             listener.set_max_connections(uint(globals, "max_connections") as usize);
             listener.set_worker_cache(uint(globals, "thread_cache_size") as usize);

@@ -1,6 +1,7 @@
 //! One session: its state, and the dispatch of commands.
 
 use crate::authority::SYSTEM_USER;
+use crate::error_log::Level;
 use crate::login::ChangeUser;
 use crate::needs::Action;
 use crate::panics::{self, Panicked};
@@ -340,7 +341,8 @@ impl Session {
         let reference = panics::reference();
         let digest = sql::digest::digest_text(&self.entry.text(), self.state.digesting());
         let Panicked { message, backtrace } = panicked;
-        panics::tell(&format!("statement {reference} panicked: {digest}\n{message}\n{backtrace}"));
+        let text = format!("statement {reference} panicked: {digest}\n{message}\n{backtrace}");
+        panics::note_of(self.state.id, Level::Error, 0, &text);
         err!(ER_INTERNAL_ERROR, format!("the statement failed (reference {reference})"))
     }
 
@@ -628,6 +630,7 @@ impl Session {
     pub(crate) fn close(mut self, by: ClosedBy) {
         if matches!(by, ClosedBy::Client | ClosedBy::IdleTimeout | ClosedBy::ProtocolError) {
             observe::increment(Counter::AbortedClients);
+            self.note_aborted(by);
         }
         self.xa_over();
         self.rollback_all();

@@ -3,6 +3,7 @@
 
 use crate::Server;
 use crate::connection_control::Delays;
+use crate::error_log;
 use crate::evaluate::assignment_texts;
 use crate::needs::Action;
 use crate::run::lexer_mode;
@@ -36,6 +37,8 @@ const ENOENT: u32 = 2;
 
 /// Components, by their URNs.
 const COMPONENTS: &[(&str, Extension)] = &[
+    ("file://component_log_filter_dragnet", Extension::LogFilterDragnet),
+    ("file://component_log_sink_json", Extension::LogSinkJson),
     ("file://component_query_attributes", Extension::QueryAttributes),
     ("file://component_validate_password", Extension::ValidatePassword),
 ];
@@ -64,7 +67,7 @@ fn component_of(urn: &str) -> Result<Extension> {
     found.map(|(_, extension)| *extension).ok_or_else(|| no_library(&format!("{path}.so")))
 }
 
-fn no_library(name: &str) -> SqlError {
+pub(crate) fn no_library(name: &str) -> SqlError {
     err!(
         ER_CANT_OPEN_LIBRARY,
         name,
@@ -120,6 +123,7 @@ impl Server {
         self.globals.update(|old| {
             let mut globals = Globals::clone(old);
             installed.iter().filter_map(extension_of).for_each(|e| globals.install(e, true));
+            error_log::named(old).into_iter().for_each(|e| globals.install(e, true));
             settle_length(&mut globals);
             globals
         });
@@ -177,6 +181,9 @@ impl Server {
         if self.globals.load().has(Extension::ConnectionControl) {
             all.push(("Connection_control_delay_generated".to_string(), self.failed_logins.delayed().to_string()));
         }
+        if self.globals.load().has(Extension::LogFilterDragnet) {
+            all.push(("dragnet.Status".to_string(), self.error_log.rules()));
+        }
         self.semisync_status(&mut all);
         all
     }
@@ -198,6 +205,9 @@ impl Server {
             settle_length(&mut globals);
             globals
         });
+        if extensions.contains(&Extension::LogFilterDragnet) {
+            self.error_log.set(&self.globals.load());
+        }
         if extensions.contains(&Extension::ConnectionControl) {
             self.failed_logins.forget();
         }
@@ -336,13 +346,48 @@ impl Session {
         for urn in urns {
             let urn = text_of(parsed, *urn);
             let is_it = |one: &&Installed| matches!(one, Installed::Component { urn: known, .. } if *known == urn);
-            let found = installed.iter().find(is_it).ok_or_else(|| err!(ER_COMPONENTS_UNLOAD_NOT_LOADED, urn))?;
+            let found = installed.iter().find(is_it);
+            self.may_unload(&urn, found.is_some())?;
+            let found = found.ok_or_else(|| err!(ER_COMPONENTS_UNLOAD_NOT_LOADED, urn))?;
             if gone.contains(found) {
                 return Err(err!(ER_COMPONENTS_UNLOAD_DUPLICATE_IN_GROUP, urn));
             }
             gone.push(found.clone());
         }
         self.uninstall(&gone)
+    }
+
+    /// A service of the error log stays while `log_error_services` names it. Error 3540.
+    fn may_unload(&mut self, urn: &str, is_installed: bool) -> Result<()> {
+        let Some((_, extension)) = COMPONENTS.iter().find(|(known, _)| *known == urn) else { return Ok(()) };
+        if !error_log::named(&self.server.globals.load()).contains(extension) {
+            return Ok(());
+        }
+        if !is_installed {
+            self.state.push_warning("Warning", err!(ER_WARN_UNLOAD_THE_NOT_PERSISTED, urn));
+        }
+        let name = urn.rsplit("component_").next().unwrap_or_default();
+        let (service, component) = (format!("log_service.{name}"), format!("mysql:{name}"));
+        Err(err!(ER_COMPONENTS_UNLOAD_CANT_UNREGISTER_SERVICE, service, component))
+    }
+
+    /// SET GLOBAL log_error_services: components that it names are there for as long as it does, installed or not.
+    pub(crate) fn set_error_log_services(&mut self, value: Val) -> Result<()> {
+        let server = Arc::clone(&self.server);
+        let _one_at_a_time = server.installing.lock_or_end(Wait::LogFlush).ok_or_else(|| err!(ER_QUERY_INTERRUPTED))?;
+        let installed: Vec<Extension> = server.catalog.installed()?.iter().filter_map(extension_of).collect();
+        self.set_global(error_log::SERVICES, value);
+        let named = error_log::named(&server.globals.load());
+        for extension in [Extension::LogSinkJson, Extension::LogFilterDragnet] {
+            let is_there = named.contains(&extension) || installed.contains(&extension);
+            if is_there != server.globals.load().has(extension) {
+                if is_there {
+                    self.persisted_values(&[extension]);
+                }
+                server.switch(&[extension], is_there);
+            }
+        }
+        Ok(())
     }
 
     fn uninstall(&mut self, gone: &[Installed]) -> Result<()> {

@@ -35,11 +35,11 @@ impl Session {
                 }
                 // Every commit is flushed when its answer goes out.
                 FlushWhat::EngineLogs => {}
-                FlushWhat::ErrorLogs => self.server.flush_error_log(),
+                FlushWhat::ErrorLogs => self.server.error_log.reopen(),
                 FlushWhat::BinaryLogs => self.flush_binary_logs()?,
                 FlushWhat::Logs => {
                     self.flush_binary_logs()?;
-                    self.server.flush_error_log();
+                    self.server.error_log.reopen();
                     Log::ALL.into_iter().try_for_each(|log| self.server.logs.reopen(log))?;
                 }
                 FlushWhat::GeneralLogs => self.server.logs.reopen(Log::General)?,

@@ -39,6 +39,7 @@ mod dump;
 mod dumps;
 mod encryption;
 mod environment;
+pub mod error_log;
 mod evaluate;
 mod events;
 mod explain_connection;
@@ -116,7 +117,6 @@ use expr::time_zone;
 
 pub use binary_log::{check_options as check_binary_log, settings as binary_log_settings};
 pub use encryption::encrypt_logs;
-pub use logs::stamp as log_stamp;
 pub use server::{Server, Settings, WritePersisted, computed_variables};
 pub use service::{Opened, Sessions};
 pub use session::Session;

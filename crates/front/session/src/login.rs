@@ -126,6 +126,7 @@ impl Session {
         };
         if let Err(error) = outcome {
             self.log_command("Connect", error.message.as_bytes());
+            self.note_denied(&error);
             return self.refuse(conn, &error);
         }
         self.log_login();

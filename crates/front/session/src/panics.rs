@@ -10,11 +10,12 @@
 //!
 //! What holds the log's turn aborts by itself (`log::Reservation`, the flush leader), and so does a thread of the background.
 
+use crate::error_log::{ErrorLog, Level};
 use std::backtrace::Backtrace;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 thread_local! {
@@ -23,16 +24,7 @@ thread_local! {
     static LAST: RefCell<Option<Panicked>> = const { RefCell::new(None) };
 }
 
-/// How loud the error log is told of something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LogLevel {
-    Warning,
-    Error,
-}
-
-/// Level, number and text.
-type Log = Box<dyn Fn(LogLevel, u16, &str) + Send + Sync>;
-static LOG: OnceLock<Log> = OnceLock::new();
+static LOG: OnceLock<Arc<ErrorLog>> = OnceLock::new();
 static INSTALLED: OnceLock<()> = OnceLock::new();
 
 /// What a panic has said, and where it happened.
@@ -42,19 +34,26 @@ pub(crate) struct Panicked {
 }
 
 /// Where panics, and what else belongs into the error log, are told; stderr by default. Only the first call counts.
-pub fn log_to(log: impl Fn(LogLevel, u16, &str) + Send + Sync + 'static) {
+pub fn log_to(log: &Arc<ErrorLog>) {
     // A second server of the process tells its panics where the first does.
-    let _ = LOG.set(Box::new(log));
+    let _ = LOG.set(Arc::clone(log));
 }
 
 pub(crate) fn tell(text: &str) {
-    note(LogLevel::Error, 0, text);
+    note(Level::Error, 0, text);
 }
 
-pub(crate) fn note(level: LogLevel, code: u16, text: &str) {
+pub(crate) fn note(level: Level, code: u16, text: &str) {
+    note_of(0, level, code, text);
+}
+
+/// `thread`: the connection that it is about.
+pub(crate) fn note_of(thread: u32, level: Level, code: u16, text: &str) {
     match LOG.get() {
-        Some(log) => log(level, code, text),
-        None => eprintln!("[{level:?}] [MY-{code:06}] [Server] {text}"),
+        Some(log) => log.write_of(thread.into(), level, code, text),
+        // Notes are for whoever asks for them.
+        None if level != Level::Note => eprintln!("[{level:?}] [MY-{code:06}] [Server] {text}"),
+        None => {}
     }
 }
 

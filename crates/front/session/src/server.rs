@@ -1,6 +1,7 @@
 //! What all sessions share.
 
 use crate::connection_control::FailedLogins;
+use crate::error_log::ErrorLog;
 use crate::events::scheduler::Scheduler;
 use crate::gathering::Gathering;
 use crate::gtids::{GTID_EXECUTED, GTID_OWNED, GTID_PURGED, Gtids};
@@ -37,6 +38,7 @@ pub(crate) const ACCOUNTS_ENTRY: &str = "accounts";
 
 /// What the binary decides.
 pub struct Settings {
+    pub error_log: Arc<ErrorLog>,
     pub globals: Globals,
     /// Where caching_sha2_password's keys are kept.
     pub datadir: std::path::PathBuf,
@@ -146,8 +148,7 @@ pub struct Server {
     pub(crate) events: Arc<Scheduler>,
     /// The slow log and the general log.
     pub(crate) logs: Arc<Logs>,
-    /// FLUSH ERROR LOGS: set by whoever writes the error log.
-    pub(crate) flush_error_log: OnceLock<Box<dyn Fn() + Send + Sync>>,
+    pub(crate) error_log: Arc<ErrorLog>,
     /// Told of each SET GLOBAL: what lies outside of sessions and engine obeys too.
     pub(crate) on_set_global: OnceLock<Told>,
     pub(crate) stopping: AtomicBool,
@@ -189,21 +190,10 @@ impl Server {
         self.catalog.close()
     }
 
-    /// `flush` is called by FLUSH ERROR LOGS. The first call counts.
-    pub fn on_flush_error_log(&self, flush: Box<dyn Fn() + Send + Sync>) {
-        let _ = self.flush_error_log.set(flush);
-    }
-
     /// The error log and the files of the query logs, which somebody may have moved. An error is one of the file.
     pub fn reopen_logs(&self) -> Result<()> {
-        self.flush_error_log();
+        self.error_log.reopen();
         crate::logs::Log::ALL.into_iter().try_for_each(|log| self.logs.reopen(log))
-    }
-
-    pub(crate) fn flush_error_log(&self) {
-        if let Some(flush) = self.flush_error_log.get() {
-            flush();
-        }
     }
 
     /// `told` is called with the new values after each SET GLOBAL. The first call counts.

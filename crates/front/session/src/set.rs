@@ -13,8 +13,8 @@ use crate::variables::{
     self, Access, Globals, LOCK_WAIT, Origin, SetBy, VARIABLES, Val, VarId, id, isolation_of, pair, variable_name,
 };
 use crate::{
-    binary_log, buffer_pool, charset, clone_remote, encryption, extensions, logs, persist, persisted, replica_apply,
-    tls, tracking,
+    binary_log, buffer_pool, charset, clone_remote, encryption, error_log, extensions, logs, persist, persisted,
+    replica_apply, tls, tracking,
 };
 use expr::Env;
 use sql::ast::{AccessMode, Expr, ExprId, IsolationLevel, Parsed, SetItem, Str, VarScope};
@@ -158,6 +158,7 @@ impl Session {
             Some(stored) => stored,
             None => return Err(variable.cannot(&variable.print(&new))),
         };
+        self.check_error_log(id, &new)?;
         if !tls::is_possible(id, &new) {
             return Err(variable.cannot(&variable.print(&new)));
         }
@@ -318,6 +319,7 @@ impl Session {
                 self.server.apply_policy(&globals)?;
                 self.set_global(id, value);
             }
+            Change::Variable(error_log::SERVICES, true, value) => self.set_error_log_services(value)?,
             Change::Variable(id, true, value) if VARIABLES[id as usize].extension().is_some() => {
                 self.set_global(id, value);
                 self.after_extension_set(id);

@@ -141,6 +141,10 @@ impl inspect::Source for Server {
         crate::performance::session_sums(self)
     }
 
+    fn error_log(&self) -> Vec<inspect::LoggedError> {
+        crate::error_log::shown(self.error_log.rows())
+    }
+
     fn processes(&self) -> Vec<Process> {
         let mut list = self.processes.list();
         list.extend(self.events.process(crate::clock::clock_us()));
@@ -318,7 +322,7 @@ impl Server {
             strength: Snapshot::new(StrengthPolicy::default()),
             events: Scheduler::new(),
             logs,
-            flush_error_log: OnceLock::new(),
+            error_log: settings.error_log,
             on_set_global: OnceLock::new(),
             stopping: AtomicBool::new(false),
             engine,
@@ -365,6 +369,7 @@ impl Server {
         self.engine.set_log_capacity(globals.uint(LOG_CAPACITY));
         crate::memory::apply_globals(&globals);
         self.logs.set(&globals);
+        self.error_log.set(&globals);
         if globals.bool(crate::login::OFFLINE) {
             self.processes.end_unprivileged();
         }

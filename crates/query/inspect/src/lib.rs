@@ -169,12 +169,27 @@ pub struct BinlogCompression {
     pub last: CompressedTransaction,
 }
 
+/// A line of `performance_schema.error_log`.
+#[derive(Clone, Debug)]
+pub struct LoggedError {
+    /// Microseconds since 1970.
+    pub at_us: u64,
+    pub thread: u64,
+    /// The number of its ENUM.
+    pub prio: u64,
+    pub code: String,
+    pub subsystem: String,
+    pub data: String,
+}
+
 /// What only sessions know. Implemented by crate `session`.
 pub trait Source: Send + Sync {
     /// The rows of a table about replication channels.
     fn replication(&self, table: Replication) -> Vec<Row>;
     /// The rows of `mysql.slow_log`, or of `mysql.general_log`.
     fn logged(&self, slow: bool) -> Result<Vec<Row>>;
+    /// The last events of the error log.
+    fn error_log(&self) -> Vec<LoggedError>;
     fn processes(&self) -> Vec<Process>;
     /// The last statement of each session, or (`history`) those that it keeps and that are over.
     fn statement_events(&self, history: bool) -> Vec<StatementEvent>;

@@ -24,6 +24,7 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("events_errors_summary_by_thread_by_error", All(errors::by_thread)),
     ("events_errors_summary_by_user_by_error", All(errors::by_user)),
     ("events_errors_summary_global_by_error", All(errors::global)),
+    ("error_log", All(error_log)),
     ("events_stages_current", All(stages::current)),
     ("events_stages_history", All(stages::history)),
     ("events_stages_history_long", All(stages::history)),
@@ -91,6 +92,20 @@ fn log_status(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
         return Err(err!(ER_SPECIFIC_ACCESS_DENIED_ERROR, "BACKUP_ADMIN"));
     }
     replication(cx, Replication::LogStatus, out)
+}
+
+fn error_log(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    out.extend(cx.source.error_log().into_iter().map(|line| {
+        vec![
+            clone_time(line.at_us),
+            uint(line.thread),
+            uint(line.prio),
+            text(line.code),
+            text(line.subsystem),
+            text(line.data),
+        ]
+    }));
+    Ok(())
 }
 
 /// Threads are known by their connection's id.

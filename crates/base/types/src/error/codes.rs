@@ -668,6 +668,8 @@ error_table! {
     ER_RENAME_ROLE = 3532, "HY000", "Renaming of a role identifier is forbidden";
     ER_COMPONENTS_LOAD_CANT_INITIALIZE = 3536, "HY000", "Initialization method provided by component '%-.192s' failed.";
     ER_COMPONENTS_UNLOAD_NOT_LOADED = 3537, "HY000", "Component specified by URN '%.64s' to unload has not been loaded before.";
+    ER_COMPONENTS_UNLOAD_CANT_UNREGISTER_SERVICE = 3540, "HY000", "Unregistration of service implementation '%.192s' provided by component '%.192s' failed during unloading of the component.";
+    ER_WARN_UNLOAD_THE_NOT_PERSISTED = 3542, "HY000", "The Persistent Dynamic Loader was used to unload a component '%.64s', but it was not used to load that component before.";
     ER_COMPONENTS_UNLOAD_DUPLICATE_IN_GROUP = 3545, "HY000", "The component with specified URN: '%-.192s' was specified in group more than once.";
     ER_CANT_SET_GTID_PURGED_DUE_SETS_CONSTRAINTS = 3546, "HY000", "@@GLOBAL.GTID_PURGED cannot be changed: %s";
     ER_CANNOT_LOCK_USER_MANAGEMENT_CACHES = 3547, "HY000", "Can not lock user management caches for processing.";
@@ -708,6 +710,7 @@ error_table! {
     ER_FIELD_IN_GROUPING_NOT_GROUP_BY = 3602, "HY000", "Argument #%u of GROUPING function is not in GROUP BY";
     ER_VAR_DOES_NOT_EXIST = 3615, "HY000", "Variable %s does not exist in persisted config file";
     ER_ILLEGAL_PRIVILEGE_LEVEL = 3619, "HY000", "Illegal privilege level specified for %s";
+    ER_COMPONENT_FILTER_FLABBERGASTED = 3621, "HY000", "The log-filter component \"%s\" got confused at \"%s\" (state: %s) ...";
     ER_MANDATORY_ROLE = 3628, "HY000", "The role `%.64s`@`%.64s` is a mandatory role and can't be revoked or dropped. The restriction can be lifted by excluding the role identifier from the global variable mandatory_roles.";
     ER_PERSIST_ONLY_ACCESS_DENIED_ERROR = 3630, "42000", "Access denied; you need %-.128s privileges for this operation";
     ER_PATH_IN_DATADIR = 3632, "HY000", "Path is within the current data directory '%-.192s'";
@@ -752,6 +755,8 @@ error_table! {
     ER_REGEXP_INVALID_RANGE = 3697, "HY000", "The regular expression contains an [x-y] character range where x comes after y.";
     ER_REGEXP_STACK_OVERFLOW = 3698, "HY000", "Overflow in the regular expression backtrack stack.";
     ER_REGEXP_TIME_OUT = 3699, "HY000", "Timeout exceeded in regular expression match.";
+    ER_CANT_SET_ERROR_LOG_SERVICE = 3701, "HY000", "Value for %s got confusing at or around \"%s\". Syntax may be wrong, component may not be INSTALLed, or a component that does not support instances may be listed more than once.";
+    ER_EMPTY_PIPELINE_FOR_ERROR_LOG_SERVICE = 3702, "HY000", "Setting an empty %s pipeline disables error logging!";
     ER_RESTART_SERVER_FAILED = 3707, "HY000", "Restart server failed (%s).";
     ER_WARN_RESERVED_SRID_RANGE = 3715, "01S01", "The SRID range [%u, %u] has been reserved for system use. SRSs in this range may be added, modified or removed without warning during upgrade.";
     ER_DEPRECATED_UTF8_ALIAS = 3719, "HY000", "'utf8' is currently an alias for the character set UTF8MB3, but will be an alias for UTF8MB4 in a future release. Please consider using UTF8MB4 in order to be unambiguous.";
@@ -878,6 +883,7 @@ error_table! {
     ER_INVALID_PARAMETER_USE = 3994, "HY000", "Invalid use of parameters in '%s'";
     ER_CHARACTER_SET_MISMATCH = 3995, "HY000", "Character set '%s' cannot be used in conjunction with '%s' in call to %s.";
     ER_INVALID_CAST = 3998, "HY000", "Cannot cast value to %s.";
+    ER_DA_ERROR_LOG_MULTIPLE_FILTERS = 4003, "HY000", "@@global.log_error_services lists more than one log-filter service. This is discouraged as it will make it hard to understand which rule in which filter affected a log-event.";
     ER_USER_REFERENCED_AS_DEFINER = 4005, "HY000", "User %s is referenced as a definer account in %s.";
     ER_CANNOT_USER_REFERENCED_AS_DEFINER = 4006, "HY000", "Operation %s failed for %.256s as it is referenced as a definer account in %s.";
     ER_INNODB_AUTOEXTEND_SIZE_OUT_OF_RANGE = 4025, "HY000", "AUTOEXTEND_SIZE value should be between %uM and %uM";
@@ -926,6 +932,8 @@ error_table! {
     ER_INIT_GENERATING_TEMP_PASSWORD_FOR_ROOT = 10454, "HY000", "A temporary password is generated for root@localhost: %s";
     ER_FORCE_CLOSE_THREAD = 10909, "HY000", "%s: Forcing close of thread %ld  user: '%-.48s'.";
     ER_SERVER_SHUTDOWN_COMPLETE = 10910, "HY000", "%s: Shutdown complete (mysqld %s)  %s.";
+    ER_ABORTING_USER_CONNECTION = 10914, "HY000", "Aborted connection %u to db: '%-.192s' user: '%-.48s' host: '%-.64s' (%-.64s).";
+    ER_ACCESS_DENIED_ERROR_WITH_PASSWORD = 10926, "HY000", "Access denied for user '%-.48s'@'%-.64s' (using password: %s)";
     ER_SERVER_STARTUP_MSG = 10931, "HY000", "%s: ready for connections. Version: '%s'  socket: '%s'  port: %d  %s.";
     ER_SEMISYNC_WAIT_FOR_BINLOG_TIMEDOUT = 11153, "HY000", "Timeout waiting for reply of binlog (file: %s, pos: %lu), semi-sync up to file %s, position %lu.";
     ER_SEMISYNC_RPL_SWITCHED_OFF = 11155, "HY000", "Semi-sync replication switched OFF.";

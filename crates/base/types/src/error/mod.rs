@@ -146,6 +146,11 @@ pub fn entry(code: u16) -> Option<&'static Entry> {
     ENTRIES.binary_search_by_key(&code, |e| e.code).ok().map(|i| &ENTRIES[i])
 }
 
+/// The number of an error by its symbol.
+pub fn code_of(symbol: &str) -> Option<u16> {
+    ENTRIES.iter().find(|e| e.symbol == symbol).map(|e| e.code)
+}
+
 /// The SQLSTATE of an error number; `HY000` where MySQL names none.
 pub fn sqlstate(code: u16) -> [u8; 5] {
     entry(code).map_or(*b"HY000", |e| e.sqlstate)

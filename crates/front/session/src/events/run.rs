@@ -3,8 +3,9 @@
 use super::scheduler::{Scheduler, Task, Work};
 use crate::Server;
 use crate::clock::clock_us;
+use crate::error_log::Level;
 use crate::needs::{Action, check};
-use crate::panics::{self, LogLevel};
+use crate::panics;
 use crate::process::{Doing, new_id};
 use crate::server::{EVENT_SCHEDULER, EVENTS_ON};
 use crate::session::Session;
@@ -30,10 +31,10 @@ const CHARSET_CONNECTION: VarId = id("character_set_connection");
 const USER: &str = "event_scheduler@localhost";
 
 /// How a condition of a run is told.
-fn level_of(level: &str) -> Option<LogLevel> {
+fn level_of(level: &str) -> Option<Level> {
     match level {
-        "Error" => Some(LogLevel::Error),
-        "Warning" => Some(LogLevel::Warning),
+        "Error" => Some(Level::Error),
+        "Warning" => Some(Level::Warning),
         // The error log has no notes.
         _ => None,
     }
@@ -75,7 +76,7 @@ fn launch(server: &Weak<Server>, event: &Arc<Event>, task: Task) {
 }
 
 /// Tells the error log of something about the event.
-fn tell(level: LogLevel, event: &Event, text: &str) {
+fn tell(level: Level, event: &Event, text: &str) {
     let noted = err!(ER_EVENT_MESSAGE_STACK, event.definer, event.schema, event.name, text);
     panics::note(level, noted.code, &noted.message);
 }
@@ -86,7 +87,7 @@ fn run(server: &Arc<Server>, id: u32, event: &Event, task: Task) {
         .and_then(|(hang_up, peer)| Ok((Session::new(server, id, Peer::Unix, hang_up.clone())?, hang_up, peer)));
     let (mut session, hang_up, _peer) = match opened {
         Ok(opened) => opened,
-        Err(e) => return tell(LogLevel::Error, event, &e.message),
+        Err(e) => return tell(Level::Error, event, &e.message),
     };
     let mut out = Output::nowhere(&hang_up);
     session.counters.attach();
@@ -101,7 +102,7 @@ fn run(server: &Arc<Server>, id: u32, event: &Event, task: Task) {
             Err(panicked) => {
                 let e = session.note_panic(&panicked);
                 session.abandon_programs();
-                tell(LogLevel::Error, event, &e.message);
+                tell(Level::Error, event, &e.message);
             }
         }
         session.memory.end();
@@ -125,7 +126,7 @@ impl Session {
             }
         }
         if let Err(e) = self.drop_after_run(event) {
-            tell(LogLevel::Error, event, &e.message);
+            tell(Level::Error, event, &e.message);
         }
     }
 
@@ -133,8 +134,8 @@ impl Session {
     fn become_definer(&mut self, event: &Event) -> std::result::Result<(), ()> {
         let (user, host) = event.definer.rsplit_once('@').unwrap_or((&event.definer, ""));
         let refused = |noted: SqlError, e: SqlError| {
-            panics::note(LogLevel::Error, noted.code, &noted.message);
-            tell(LogLevel::Error, event, &e.message);
+            panics::note(Level::Error, noted.code, &noted.message);
+            tell(Level::Error, event, &e.message);
         };
         let names = (&event.definer, &event.schema, &event.name);
         self.state.user = USER.to_string();
@@ -190,7 +191,7 @@ impl Session {
         match result.map_err(|e| self.why_ended(e)) {
             // KILL, or the end of the server.
             Err(e) if e.code == ER_QUERY_INTERRUPTED => {}
-            Err(e) => tell(LogLevel::Error, event, &e.message),
+            Err(e) => tell(Level::Error, event, &e.message),
             Ok(()) => {}
         }
     }

@@ -186,10 +186,14 @@ pub enum Extension {
     SemiSyncReplica,
     /// The component `query_attributes`.
     QueryAttributes,
+    /// The component `log_sink_json`.
+    LogSinkJson,
+    /// The component `log_filter_dragnet`.
+    LogFilterDragnet,
 }
 
 impl Extension {
-    const ALL: [Extension; 8] = [
+    const ALL: [Extension; 10] = [
         Extension::ValidatePassword,
         Extension::ConnectionControl,
         Extension::FailedLoginAttempts,
@@ -198,6 +202,8 @@ impl Extension {
         Extension::SemiSyncSource,
         Extension::SemiSyncReplica,
         Extension::QueryAttributes,
+        Extension::LogSinkJson,
+        Extension::LogFilterDragnet,
     ];
 
     /// How the names of its variables begin, if it has any.
@@ -205,6 +211,7 @@ impl Extension {
         match self {
             Extension::ValidatePassword => Some("validate_password."),
             Extension::ConnectionControl => Some("connection_control_"),
+            Extension::LogFilterDragnet => Some("dragnet."),
             Extension::SemiSyncSource => Some("rpl_semi_sync_source_"),
             Extension::SemiSyncReplica => Some("rpl_semi_sync_replica_"),
             _ => None,
@@ -214,7 +221,10 @@ impl Extension {
     /// The name of the plugin that it is, if it is one.
     pub const fn plugin(self) -> Option<&'static str> {
         match self {
-            Extension::ValidatePassword | Extension::QueryAttributes => None,
+            Extension::ValidatePassword
+            | Extension::QueryAttributes
+            | Extension::LogSinkJson
+            | Extension::LogFilterDragnet => None,
             Extension::ConnectionControl => Some("CONNECTION_CONTROL"),
             Extension::FailedLoginAttempts => Some("CONNECTION_CONTROL_FAILED_LOGIN_ATTEMPTS"),
             Extension::AuthSocket => Some("auth_socket"),
@@ -228,7 +238,7 @@ impl Extension {
         Extension::ALL.into_iter().find(|e| e.plugin().is_some_and(|plugin| plugin.eq_ignore_ascii_case(name)))
     }
 
-    const fn bit(self) -> u8 {
+    const fn bit(self) -> u16 {
         1 << self as u8
     }
 }
@@ -261,7 +271,7 @@ pub struct Globals {
     /// Those that did not come from the compiler, by id.
     origins: BTreeMap<VarId, (Origin, Option<SetBy>)>,
     /// A bit for each [`Extension`].
-    installed: u8,
+    installed: u16,
 }
 
 /// Where a global value comes from.
