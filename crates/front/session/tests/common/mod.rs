@@ -60,6 +60,7 @@ impl TestServer {
         };
         let engine = Engine::open(options, &mut |_| ()).unwrap();
         let settings = Settings {
+            error_log: Arc::new(session::error_log::ErrorLog::to_stderr()),
             globals: Globals::new(),
             datadir: directory.clone(),
             stop: Box::new(|| ()),
