@@ -600,7 +600,6 @@ impl Session {
         self.entry.use_database(self.state.database.as_deref());
         // Unqualified names mean other tables now.
         self.plans.clear();
-        self.note_schema();
         self.tracking.schema();
         Ok(())
     }

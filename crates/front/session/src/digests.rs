@@ -43,11 +43,11 @@ impl Verb {
     }
 }
 
-/// A place, and the session's default schema when it was found: see [`Digests::schemas`].
+/// A place, and the session's default schema when it was found, by which sums are kept apart: see `performance::Lane::schemas`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct KnownPlace {
     place: Place,
-    schemas: u32,
+    schemas: u64,
 }
 
 /// What a session knows of digests.
@@ -55,15 +55,13 @@ pub(crate) struct KnownPlace {
 pub(crate) struct Digests {
     /// Of the statement at hand; in no table: it has none.
     pub place: Place,
-    /// Counts changes of the default schema, by which sums are kept apart.
-    pub schemas: u32,
     recent: Option<Box<[(u64, KnownPlace); RECENT]>>,
 }
 
-impl Digests {
+impl KnownPlace {
     #[inline]
-    fn is_current(&self, known: KnownPlace) -> bool {
-        known.place.is_current() && known.schemas == self.schemas
+    fn is_current(self, schemas: u64) -> bool {
+        self.place.is_current() && self.schemas == schemas
     }
 }
 
@@ -85,7 +83,7 @@ impl Session {
     #[inline]
     pub(crate) fn digest_plan(&mut self, planned: &mut Planned, verb: Verb) {
         let known = planned.place;
-        match self.recorder.digests.is_current(known) {
+        match known.is_current(self.entry.performance.schemas()) {
             true => self.recorder.digests.place = known.place,
             false => planned.place = self.digest(planned.parsed.source(), verb),
         }
@@ -102,10 +100,11 @@ impl Session {
             (source, verb, how.mode, how.names as u8).hash(&mut hasher);
             hasher.finish()
         });
+        let schemas = self.entry.performance.schemas();
         let digests = &mut self.recorder.digests;
         if let (Some(key), Some(recent)) = (key, &digests.recent) {
             let (of, known) = recent[key as usize % RECENT];
-            if of == key && digests.is_current(known) {
+            if of == key && known.is_current(schemas) {
                 digests.place = known.place;
                 return known;
             }
@@ -114,17 +113,12 @@ impl Session {
         let text = format!("{}{}", verb.word(), digest_text(source, Digesting { limit, ..how }));
         let schema = self.state.database.as_deref();
         let place = digests::place_of(schema, digest_hash(&text), &text, self.state.clock_us);
-        let known = KnownPlace { place, schemas: digests.schemas };
+        let known = KnownPlace { place, schemas };
         digests.place = place;
         if let Some(key) = key {
             let recent = digests.recent.get_or_insert_default();
             recent[key as usize % RECENT] = (key, known);
         }
         known
-    }
-
-    /// The default schema is another one.
-    pub(crate) fn note_schema(&mut self) {
-        self.recorder.digests.schemas = self.recorder.digests.schemas.wrapping_add(1);
     }
 }

@@ -325,7 +325,6 @@ impl Session {
         }
         // COM_CHANGE_USER leaves the former user's database.
         self.state.database = None;
-        self.note_schema();
         self.entry_identify(&identity.user);
         if let Some(database) = database {
             self.use_database(database)?;

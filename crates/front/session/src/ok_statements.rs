@@ -227,7 +227,6 @@ impl Session {
         if self.state.database.as_deref() == Some(name) {
             self.state.database = None;
             self.entry.use_database(None);
-            self.note_schema();
             self.tracking.schema();
         }
         Ok(dropped)

@@ -120,6 +120,13 @@ impl Lane {
         self.schemas.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Counts changes of the default schema.
+    #[inline]
+    pub fn schemas(&self) -> u64 {
+        // Relaxed: single writer.
+        self.schemas.load(Ordering::Relaxed)
+    }
+
     /// The number of another event of the session.
     #[inline]
     fn next_event(&self) -> u64 {
