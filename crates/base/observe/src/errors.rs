@@ -81,7 +81,7 @@ pub struct ErrorSums {
 }
 
 impl ErrorSums {
-    /// An error was raised, or (`handled`) a program has handled it. For the one writer.
+    /// An error was raised, or (`handled`) a program has handled one that was: it counts as that only. For the one writer.
     #[cold]
     pub fn add(&self, code: u16, handled: bool, now_s: u64) {
         // Relaxed: single writer.
@@ -92,7 +92,14 @@ impl ErrorSums {
         let groups = self.groups.get_or_init(|| Box::new([const { OnceLock::new() }; GROUPS]));
         let group = groups[code / (CHUNK * GROUP)].get_or_init(|| Box::new([const { OnceLock::new() }; GROUP]));
         let cell = &group[code / CHUNK % GROUP].get_or_init(Box::default)[code % CHUNK];
-        bump(if handled { &cell.handled } else { &cell.raised }, 1);
+        // Relaxed: single writer, here and below.
+        let raised = cell.raised.load(Ordering::Relaxed);
+        if handled {
+            bump(&cell.handled, 1);
+            cell.raised.store(raised.saturating_sub(1), Ordering::Relaxed); // Relaxed: single writer
+        } else {
+            bump(&cell.raised, 1);
+        }
         // Relaxed: single writer.
         if cell.first_s.load(Ordering::Relaxed) == 0 {
             cell.first_s.store(now_s, Ordering::Relaxed); // Relaxed: single writer
@@ -141,6 +148,7 @@ mod tests {
         let sums = ErrorSums::default();
         assert_eq!(sums.totals().count(), 0);
         sums.add(1146, false, 100);
+        sums.add(1146, false, 104);
         sums.add(1146, true, 105);
         sums.add(u16::MAX, false, 101);
         let of_last = ErrorTotals { raised: 1, handled: 0, first_s: 101, last_s: 101 };

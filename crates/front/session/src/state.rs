@@ -258,16 +258,14 @@ impl State {
 
     pub fn add_condition(&mut self, condition: Condition) {
         self.warning_count += 1;
-        if condition.is_error() {
-            self.error_count += 1;
-            self.note_raised(condition.code, false);
-        }
+        self.error_count += u64::from(condition.is_error());
+        self.note_raised(condition.code, false);
         if (self.warnings.len() as u64) < self.vars.uint(MAX_ERROR_COUNT) {
             self.warnings.push(condition);
         }
     }
 
-    /// An error was raised, or a program has handled it.
+    /// A condition was raised, or a program has handled it.
     #[cold]
     pub(crate) fn note_raised(&self, code: u16, handled: bool) {
         const ERROR: InstrumentId = observe::instrument::id("error");
