@@ -100,7 +100,7 @@ impl DataDir {
 
 fn lock(path: &Path) -> Result<File, String> {
     let shown = path.display();
-    let create = OpenOptions { write: true, create: true, ..OpenOptions::READ };
+    let create = OpenOptions { write: true, create: true, ..OpenOptions::read(sync::waits::Wait::MiscFile) };
     let lock = File::open(path.join(LOCK_FILE), create)
         .map_err(|e| format!("data directory '{shown}': cannot be locked: {e}"))?;
     lock.lock_exclusive().map_err(|_| format!("data directory '{shown}' is in use by another server"))?;

@@ -123,7 +123,7 @@ fn decode_hex(text: &str) -> Option<Vec<u8>> {
 
 /// The bytes of a file; `None`: there is none.
 pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>> {
-    let file = match File::open(path, OpenOptions::READ) {
+    let file = match File::open(path, OpenOptions::read(sync::waits::Wait::MiscFile)) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error.into()),
@@ -136,7 +136,10 @@ pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>> {
 /// Puts a file of these bytes, its owner's alone, in place of what has the name: after a crash there is the one or the other.
 pub(crate) fn replace(directory: &Directory, name: &str, bytes: &[u8]) -> Result<()> {
     let new = unfinished(name);
-    let file = directory.open_file(&new, OpenOptions { truncate: true, private: true, ..OpenOptions::CREATE })?;
+    let file = directory.open_file(
+        &new,
+        OpenOptions { truncate: true, private: true, ..OpenOptions::create(sync::waits::Wait::MiscFile) },
+    )?;
     file.write_at(bytes, 0)?;
     file.sync_all()?;
     drop(file);
@@ -173,7 +176,9 @@ mod tests {
     );
 
     fn write(directory: &Directory, name: &str, text: &str) {
-        let file = directory.open_file(name, OpenOptions { truncate: true, ..OpenOptions::CREATE }).unwrap();
+        let file = directory
+            .open_file(name, OpenOptions { truncate: true, ..OpenOptions::create(sync::waits::Wait::MiscFile) })
+            .unwrap();
         file.write_at(text.as_bytes(), 0).unwrap();
     }
 

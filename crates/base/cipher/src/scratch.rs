@@ -42,7 +42,7 @@ impl Scratch {
     }
 
     fn make(directory: &Path, seals: fn() -> bool) -> Result<Scratch> {
-        Ok(Scratch { file: File::unnamed(directory)?, seals, cipher: None, end: 0 })
+        Ok(Scratch { file: File::unnamed(directory, sync::waits::Wait::TemporaryFile)?, seals, cipher: None, end: 0 })
     }
 
     /// Writes at the end or below, never beyond.

@@ -416,7 +416,7 @@ mod tests {
             let mode = std::fs::metadata(directory.join(name)).unwrap().permissions().mode();
             assert_eq!(mode & 0o777, 0o600, "{name}");
         }
-        let _ = directory.open_file(FILE_NAME, OpenOptions::READ).unwrap();
+        let _ = directory.open_file(FILE_NAME, OpenOptions::read(sync::waits::Wait::MiscFile)).unwrap();
         std::fs::remove_dir_all(path).unwrap();
     }
 }

@@ -72,7 +72,8 @@ impl Folder {
                 Directory::open_or_create(&path)?;
             }
         }
-        let options = OpenOptions { private: self.private.contains(&name), ..OpenOptions::CREATE };
+        let options =
+            OpenOptions { private: self.private.contains(&name), ..OpenOptions::create(sync::waits::Wait::MiscFile) };
         let file = Arc::new(self.root.open_file(name, options)?);
         self.open.lock().insert(name.to_string(), file.clone());
         Ok(file)

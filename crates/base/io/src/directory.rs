@@ -115,6 +115,7 @@ impl Directory {
             #[cfg(any(test, feature = "faults"))]
             Backend::Simulated(disk) => disk.rename(&self.path.join(from), &self.path.join(to))?,
         }
+        sync::waits::files::renamed(&self.path.join(from), &self.path.join(to));
         self.sync()
     }
 

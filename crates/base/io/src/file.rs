@@ -9,6 +9,9 @@ use crate::overlay::{OverlayFile, overlay_of};
 use std::io::IoSlice;
 use std::os::fd::OwnedFd;
 use std::path::Path;
+use sync::blocking;
+use sync::waits::files::{FileUse, Watched};
+use sync::waits::{Operation, Wait};
 
 /// An open file. Usable from many threads at once; reads and writes of disjoint ranges do not disturb each other.
 #[derive(Debug)]
@@ -16,6 +19,7 @@ pub struct File {
     backend: Backend,
     path: Box<Path>,
     direct: bool,
+    watched: Watched,
 }
 
 /// A tag to test for each system call: a nanosecond beside a microsecond.
@@ -30,29 +34,43 @@ enum Backend {
 impl File {
     pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<File> {
         let path = path.as_ref();
+        let watched = || Watched::open(Some(path), options.what);
         if let Some(overlay) = overlay_of(path) {
             let file = overlay.open(path, &options)?;
-            return Ok(File { backend: Backend::Overlay(file), path: path.into(), direct: false });
+            return Ok(File { backend: Backend::Overlay(file), path: path.into(), direct: false, watched: watched() });
         }
         #[cfg(any(test, feature = "faults"))]
         {
             if let Some(disk) = faults::disk_of(path) {
                 let file = disk.open(path, &options)?;
-                return Ok(File { backend: Backend::Simulated(file), path: path.into(), direct: options.direct });
+                let backend = Backend::Simulated(file);
+                return Ok(File { backend, path: path.into(), direct: options.direct, watched: watched() });
             }
             faults::process(Op::Open, path, 0)?;
         }
         let (fd, direct) = kernel::open(path, &options)?;
-        Ok(File { backend: Backend::Kernel(fd), path: path.into(), direct })
+        Ok(File { backend: Backend::Kernel(fd), path: path.into(), direct, watched: watched() })
     }
 
     /// A temporary file in a directory: nobody else sees it, and it is gone when it is closed or the process dies.
-    pub fn unnamed(directory: impl AsRef<Path>) -> Result<File> {
+    pub fn unnamed(directory: impl AsRef<Path>, what: Wait) -> Result<File> {
         let directory = directory.as_ref();
         #[cfg(any(test, feature = "faults"))]
         faults::process(Op::Open, directory, 0)?;
         let fd = kernel::open_unnamed(directory)?;
-        Ok(File { backend: Backend::Kernel(fd), path: directory.into(), direct: false })
+        let watched = Watched::open(None, what);
+        Ok(File { backend: Backend::Kernel(fd), path: directory.into(), direct: false, watched })
+    }
+
+    /// Does what may make the thread sleep, and counts it.
+    fn timed<T>(&self, how: FileUse, operation: Operation, bytes: u64, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        let waiting = blocking::waiting_for(self.watched.what(), operation, &self.path.to_string_lossy());
+        let done = work();
+        let moved = matches!(how, FileUse::Read | FileUse::Write).then_some(if done.is_ok() { bytes } else { 0 });
+        if let Some(ns) = waiting.end(moved) {
+            self.watched.add(how, ns, moved.unwrap_or(0));
+        }
+        done
     }
 
     pub fn path(&self) -> &Path {
@@ -78,7 +96,7 @@ impl File {
     /// Fills `buf` from `offset` as far as the file goes; the number of bytes read.
     pub fn read_up_to(&self, buf: &mut [u8], offset: u64) -> Result<usize> {
         self.assert_aligned(buf.as_ptr(), buf.len(), offset);
-        match &self.backend {
+        self.timed(FileUse::Read, Operation::Read, buf.len() as u64, || match &self.backend {
             Backend::Kernel(fd) => {
                 #[cfg(any(test, feature = "faults"))]
                 faults::process(Op::Read, &self.path, 0)?;
@@ -87,7 +105,7 @@ impl File {
             Backend::Overlay(file) => file.read_up_to(&self.path, buf, offset),
             #[cfg(any(test, feature = "faults"))]
             Backend::Simulated(file) => file.read(&self.path, buf, offset),
-        }
+        })
     }
 
     /// Writes all of `buf` at `offset`. After an error any part of it may be in the file.
@@ -102,7 +120,7 @@ impl File {
             self.assert_aligned(buf.as_ptr(), buf.len(), position);
             position += buf.len() as u64;
         }
-        match &self.backend {
+        self.timed(FileUse::Write, Operation::Write, position - offset, || match &self.backend {
             Backend::Kernel(fd) => {
                 #[cfg(any(test, feature = "faults"))]
                 if faults::process_has_script() {
@@ -121,7 +139,7 @@ impl File {
             Backend::Overlay(file) => file.write_all(&self.path, bufs, offset),
             #[cfg(any(test, feature = "faults"))]
             Backend::Simulated(file) => file.write(&self.path, bufs.concat_bytes(), offset),
-        }
+        })
     }
 
     /// The greatest write that the device makes whole or not at all, as a power of two, where writes of [`crate::ALIGNMENT`] and
@@ -145,18 +163,18 @@ impl File {
         self.assert_aligned(buf.as_ptr(), buf.len(), offset);
         let fits = buf.len().is_power_of_two() && offset.is_multiple_of(buf.len() as u64);
         assert!(fits, "{} bytes at {offset} are no unit", buf.len());
-        match &self.backend {
+        self.timed(FileUse::Write, Operation::Write, buf.len() as u64, || match &self.backend {
             Backend::Kernel(fd) => kernel::write_atomic(fd, &self.path, buf, offset),
             Backend::Overlay(file) => file.write_all(&self.path, &[IoSlice::new(buf)], offset),
             #[cfg(any(test, feature = "faults"))]
             Backend::Simulated(file) => file.write_whole(&self.path, buf.to_vec(), offset),
-        }
+        })
     }
 
     /// Makes durable what was written, with as much of the file's own data (its length) as reading it needs.
     /// After an error the file must not be used: nobody knows what is on the device.
     pub fn sync_data(&self) -> Result<()> {
-        match &self.backend {
+        self.timed(FileUse::Misc, Operation::Sync, 0, || match &self.backend {
             Backend::Kernel(fd) => {
                 #[cfg(any(test, feature = "faults"))]
                 faults::process(Op::Sync, &self.path, 0)?;
@@ -165,12 +183,12 @@ impl File {
             Backend::Overlay(_) => Ok(()),
             #[cfg(any(test, feature = "faults"))]
             Backend::Simulated(file) => file.sync(&self.path),
-        }
+        })
     }
 
     /// As [`File::sync_data`], with all of the file's own data (times of change).
     pub fn sync_all(&self) -> Result<()> {
-        match &self.backend {
+        self.timed(FileUse::Misc, Operation::Sync, 0, || match &self.backend {
             Backend::Kernel(fd) => {
                 #[cfg(any(test, feature = "faults"))]
                 faults::process(Op::Sync, &self.path, 0)?;
@@ -179,13 +197,13 @@ impl File {
             Backend::Overlay(_) => Ok(()),
             #[cfg(any(test, feature = "faults"))]
             Backend::Simulated(file) => file.sync(&self.path),
-        }
+        })
     }
 
     /// Reserves blocks for `offset..offset + len` and makes the file that long at least. `Full` when the device has no room;
     /// afterwards writes to the range do not run out of space.
     pub fn allocate(&self, offset: u64, len: u64) -> Result<()> {
-        match &self.backend {
+        self.timed(FileUse::Misc, Operation::Resize, 0, || match &self.backend {
             Backend::Kernel(fd) => {
                 #[cfg(any(test, feature = "faults"))]
                 if faults::process_has_script() {
@@ -197,13 +215,13 @@ impl File {
             Backend::Overlay(file) => file.allocate(&self.path, offset + len),
             #[cfg(any(test, feature = "faults"))]
             Backend::Simulated(file) => file.allocate(&self.path, offset, len),
-        }
+        })
     }
 
     /// Gives the blocks of `offset..offset + len` back to the device; the bytes read as zeros from then on, and the length stays.
     /// Where the file system cannot, nothing happens. Writing there needs room again.
     pub fn punch(&self, offset: u64, len: u64) -> Result<()> {
-        match &self.backend {
+        self.timed(FileUse::Misc, Operation::Resize, 0, || match &self.backend {
             Backend::Kernel(fd) => {
                 #[cfg(any(test, feature = "faults"))]
                 faults::process(Op::Punch, &self.path, 0)?;
@@ -213,7 +231,7 @@ impl File {
             Backend::Overlay(_) => Ok(()),
             #[cfg(any(test, feature = "faults"))]
             Backend::Simulated(file) => file.punch(&self.path, offset, len),
-        }
+        })
     }
 
     /// Bytes of the device that the file takes.
@@ -239,7 +257,7 @@ impl File {
 
     /// Cuts the file, or lengthens it with zeros.
     pub fn truncate(&self, len: u64) -> Result<()> {
-        match &self.backend {
+        self.timed(FileUse::Misc, Operation::Resize, 0, || match &self.backend {
             Backend::Kernel(fd) => {
                 #[cfg(any(test, feature = "faults"))]
                 faults::process(Op::Truncate, &self.path, 0)?;
@@ -248,7 +266,7 @@ impl File {
             Backend::Overlay(file) => file.truncate(&self.path, len),
             #[cfg(any(test, feature = "faults"))]
             Backend::Simulated(file) => file.truncate(&self.path, len),
-        }
+        })
     }
 
     /// Takes the file for this process until it is closed, the process's death included. `Locked` when another has it.

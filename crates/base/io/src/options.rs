@@ -1,7 +1,9 @@
 //! How files are opened, and what the kernel is told to expect of them.
 
+use sync::waits::Wait;
+
 /// How to open a file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenOptions {
     /// For writing as well as reading.
     pub write: bool,
@@ -16,18 +18,31 @@ pub struct OpenOptions {
     pub direct: bool,
     /// When it is made, it is the owner's alone: for keys.
     pub private: bool,
+    /// What reads, writes and flushes of it are counted for.
+    pub what: Wait,
 }
 
 impl OpenOptions {
     /// An existing file, for reading.
-    pub const READ: OpenOptions =
-        OpenOptions { write: false, create: false, create_new: false, truncate: false, direct: false, private: false };
+    pub const fn read(what: Wait) -> OpenOptions {
+        let (write, create, create_new, truncate, direct, private) = (false, false, false, false, false, false);
+        OpenOptions { write, create, create_new, truncate, direct, private, what }
+    }
+
     /// An existing file, for reading and writing.
-    pub const WRITE: OpenOptions = OpenOptions { write: true, ..OpenOptions::READ };
+    pub const fn write(what: Wait) -> OpenOptions {
+        OpenOptions { write: true, ..OpenOptions::read(what) }
+    }
+
     /// Reading and writing; made when missing.
-    pub const CREATE: OpenOptions = OpenOptions { create: true, ..OpenOptions::WRITE };
+    pub const fn create(what: Wait) -> OpenOptions {
+        OpenOptions { create: true, ..OpenOptions::write(what) }
+    }
+
     /// Reading and writing; must not be there yet.
-    pub const CREATE_NEW: OpenOptions = OpenOptions { create_new: true, ..OpenOptions::WRITE };
+    pub const fn create_new(what: Wait) -> OpenOptions {
+        OpenOptions { create_new: true, ..OpenOptions::write(what) }
+    }
 
     /// The same, past the page cache if `direct`.
     pub const fn direct(self, direct: bool) -> OpenOptions {

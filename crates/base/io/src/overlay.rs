@@ -87,7 +87,8 @@ impl Overlay {
     pub fn mount(root: impl AsRef<Path>, scratch: impl AsRef<Path>) -> Result<Overlay> {
         let root: Arc<Path> = root.as_ref().into();
         kernel::open_directory(&root)?;
-        let scratch = Scratch { file: File::unnamed(scratch)?, used: Mutex::new(Rank::Kernel, 0) };
+        let scratch =
+            Scratch { file: File::unnamed(scratch, sync::waits::Wait::CloneFile)?, used: Mutex::new(Rank::Kernel, 0) };
         let overlay =
             Overlay { root, names: Arc::new(Mutex::new(Rank::Kernel, Names::default())), scratch: Arc::new(scratch) };
         let mut mounts = MOUNTS.lock();
@@ -134,7 +135,7 @@ impl Overlay {
 
     /// The directory's own file.
     fn find(&self, path: &Path) -> Result<Option<Arc<Node>>> {
-        match kernel::open(path, &OpenOptions::READ) {
+        match kernel::open(path, &OpenOptions::read(sync::waits::Wait::MiscFile)) {
             Ok((fd, _)) => {
                 let len = kernel::len(&fd, path)?;
                 Ok(Some(self.node(Some(fd), len)))
@@ -188,7 +189,7 @@ impl Overlay {
     }
 
     pub(crate) fn rename(&self, from: &Path, to: &Path) -> Result<()> {
-        let node = self.open(from, &OpenOptions::READ)?.node;
+        let node = self.open(from, &OpenOptions::read(sync::waits::Wait::MiscFile))?.node;
         let mut names = self.names.lock();
         names.files.insert(from.to_owned(), None);
         names.files.insert(to.to_owned(), Some(node));
@@ -196,7 +197,7 @@ impl Overlay {
     }
 
     pub(crate) fn remove(&self, path: &Path) -> Result<()> {
-        self.open(path, &OpenOptions::READ)?;
+        self.open(path, &OpenOptions::read(sync::waits::Wait::MiscFile))?;
         self.names.lock().files.insert(path.to_owned(), None);
         Ok(())
     }

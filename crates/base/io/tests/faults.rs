@@ -5,7 +5,7 @@ use io::{Directory, ErrorKind, File, Op, OpenOptions, Result};
 use std::path::Path;
 
 fn read_all(path: &Path) -> Option<Vec<u8>> {
-    let file = File::open(path, OpenOptions::READ).ok()?;
+    let file = File::open(path, OpenOptions::read(sync::waits::Wait::MiscFile)).ok()?;
     let mut bytes = vec![0; file.len().unwrap() as usize];
     file.read_at(&mut bytes, 0).unwrap();
     Some(bytes)
@@ -17,7 +17,7 @@ fn what_was_flushed_survives_and_what_was_not_may_not() {
     for seed in 0..200 {
         let disk = SimDisk::mount("/sim/flushed", seed);
         let dir = Directory::open("/sim/flushed").unwrap();
-        let file = dir.open_file("f", OpenOptions::CREATE).unwrap();
+        let file = dir.open_file("f", OpenOptions::create(sync::waits::Wait::MiscFile)).unwrap();
         dir.sync().unwrap();
         file.write_at(&[1; 1024], 0).unwrap();
         file.sync_data().unwrap();
@@ -42,10 +42,10 @@ fn names_survive_in_order_once_the_directory_is_flushed() {
         let disk = SimDisk::mount("/sim/names", seed);
         let dir = Directory::open("/sim/names").unwrap();
         let sub = Directory::create("/sim/names/sub").unwrap();
-        sub.open_file("kept", OpenOptions::CREATE).unwrap();
+        sub.open_file("kept", OpenOptions::create(sync::waits::Wait::MiscFile)).unwrap();
         sub.sync().unwrap();
-        dir.open_file("a", OpenOptions::CREATE).unwrap();
-        dir.open_file("b", OpenOptions::CREATE).unwrap();
+        dir.open_file("a", OpenOptions::create(sync::waits::Wait::MiscFile)).unwrap();
+        dir.open_file("b", OpenOptions::create(sync::waits::Wait::MiscFile)).unwrap();
         disk.crash();
         disk.reboot();
         assert_eq!(sub.list().unwrap(), ["kept"]);
@@ -60,7 +60,7 @@ fn names_survive_in_order_once_the_directory_is_flushed() {
 fn a_full_disk_takes_no_more_until_there_is_room() {
     let disk = SimDisk::mount("/sim/full", 1);
     let dir = Directory::open("/sim/full").unwrap();
-    let file = dir.open_file("f", OpenOptions::CREATE).unwrap();
+    let file = dir.open_file("f", OpenOptions::create(sync::waits::Wait::MiscFile)).unwrap();
     disk.set_room(Some(100));
     file.allocate(0, 80).unwrap();
     file.write_at(&[1; 80], 0).unwrap();
@@ -71,14 +71,14 @@ fn a_full_disk_takes_no_more_until_there_is_room() {
     file.write_at(&[1; 80], 10).unwrap();
     drop(file);
     dir.remove("f").unwrap();
-    dir.open_file("g", OpenOptions::CREATE).unwrap().write_at(&[1; 100], 0).unwrap();
+    dir.open_file("g", OpenOptions::create(sync::waits::Wait::MiscFile)).unwrap().write_at(&[1; 100], 0).unwrap();
     disk.unmount();
 }
 
 #[test]
 fn a_device_that_fails_goes_on_failing() {
     let disk = SimDisk::mount("/sim/device", 1);
-    let file = File::open("/sim/device/redo", OpenOptions::CREATE).unwrap();
+    let file = File::open("/sim/device/redo", OpenOptions::create(sync::waits::Wait::MiscFile)).unwrap();
     disk.set_script("fail sync 2 in redo".parse::<Script>().unwrap());
     file.sync_data().unwrap();
     for _ in 0..2 {
@@ -91,7 +91,7 @@ fn a_device_that_fails_goes_on_failing() {
 #[test]
 fn locks_die_with_their_handle_and_with_the_machine() {
     let disk = SimDisk::mount("/sim/lock", 1);
-    let open = || File::open("/sim/lock/f", OpenOptions::CREATE).unwrap();
+    let open = || File::open("/sim/lock/f", OpenOptions::create(sync::waits::Wait::MiscFile)).unwrap();
     let first = open();
     first.lock_exclusive().unwrap();
     assert_eq!(open().lock_exclusive().unwrap_err().kind(), ErrorKind::Locked);
@@ -108,7 +108,8 @@ fn locks_die_with_their_handle_and_with_the_machine() {
 
 /// Replaces the contents of `value` so that a crash leaves the old or the new: write aside, flush, rename.
 fn replace(dir: &Directory, bytes: &[u8]) -> Result<()> {
-    let aside = dir.open_file("value.new", OpenOptions { truncate: true, ..OpenOptions::CREATE })?;
+    let aside =
+        dir.open_file("value.new", OpenOptions { truncate: true, ..OpenOptions::create(sync::waits::Wait::MiscFile) })?;
     aside.write_at(&bytes[..bytes.len() / 2], 0)?;
     aside.write_at(&bytes[bytes.len() / 2..], bytes.len() as u64 / 2)?;
     aside.sync_data()?;
@@ -157,7 +158,10 @@ fn the_harness_notices_a_missing_flush() {
     let caught = (0..50).any(|seed| {
         let disk = SimDisk::mount("/sim/careless", seed);
         let dir = Directory::open("/sim/careless").unwrap();
-        dir.open_file("aside", OpenOptions::CREATE).unwrap().write_at(&[2; 3000], 0).unwrap();
+        dir.open_file("aside", OpenOptions::create(sync::waits::Wait::MiscFile))
+            .unwrap()
+            .write_at(&[2; 3000], 0)
+            .unwrap();
         dir.rename("aside", "value").unwrap();
         assert_eq!(disk.count(Op::Sync), 0);
         disk.crash();
@@ -173,7 +177,7 @@ fn the_harness_notices_a_missing_flush() {
 #[test]
 fn child_that_writes_three_times() {
     let Ok(path) = std::env::var("CLEARWAY_TEST_FILE") else { return };
-    let file = File::open(&path, OpenOptions::CREATE).unwrap();
+    let file = File::open(&path, OpenOptions::create(sync::waits::Wait::MiscFile)).unwrap();
     for n in 0..3 {
         match file.write_at(&[n + 1; 100], u64::from(n) * 100) {
             Err(e) if e.kind() == ErrorKind::Full => return,
@@ -212,7 +216,7 @@ fn an_image_is_a_moment_of_the_disk_and_its_power_is_cut_elsewhere() {
     let root = Path::new("/sim/image");
     let disk = SimDisk::mount(root, 1);
     let directory = Directory::open(root).unwrap();
-    let file = directory.open_file("a", OpenOptions::CREATE).unwrap();
+    let file = directory.open_file("a", OpenOptions::create(sync::waits::Wait::MiscFile)).unwrap();
     directory.sync().unwrap();
     file.write_at(b"durable", 0).unwrap();
     file.sync_data().unwrap();
@@ -231,7 +235,12 @@ fn an_image_is_a_moment_of_the_disk_and_its_power_is_cut_elsewhere() {
             assert!(Directory::open(place).is_err(), "the power is off");
             cut.reboot();
             let mut bytes = [0; 7];
-            Directory::open(place).unwrap().open_file("a", OpenOptions::READ).unwrap().read_at(&mut bytes, 0).unwrap();
+            Directory::open(place)
+                .unwrap()
+                .open_file("a", OpenOptions::read(sync::waits::Wait::MiscFile))
+                .unwrap()
+                .read_at(&mut bytes, 0)
+                .unwrap();
             seen.insert((place, bytes));
             cut.unmount();
         }
@@ -250,7 +259,7 @@ fn a_flush_that_failed_is_not_made_good_by_the_next_one() {
     for seed in 0..60 {
         let disk = SimDisk::mount("/sim/fsync", seed);
         let dir = Directory::open("/sim/fsync").unwrap();
-        let file = dir.open_file("f", OpenOptions::CREATE).unwrap();
+        let file = dir.open_file("f", OpenOptions::create(sync::waits::Wait::MiscFile)).unwrap();
         dir.sync().unwrap();
         file.write_at(&[1; 512], 0).unwrap();
         file.sync_data().unwrap();
@@ -261,7 +270,7 @@ fn a_flush_that_failed_is_not_made_good_by_the_next_one() {
         disk.restart();
         assert!(file.sync_data().is_err(), "a handle of the process before is dead");
         assert_eq!(read_all(&dir.join("f")).unwrap(), [2; 512], "the next process reads what the kernel has");
-        dir.open_file("f", OpenOptions::WRITE).unwrap().sync_data().unwrap();
+        dir.open_file("f", OpenOptions::write(sync::waits::Wait::MiscFile)).unwrap().sync_data().unwrap();
         disk.reboot();
         outcomes.insert(read_all(&dir.join("f")).unwrap()[0]);
         disk.unmount();
@@ -275,7 +284,7 @@ fn a_write_that_failed_may_be_done_in_part() {
     for seed in 0..40 {
         let disk = SimDisk::mount("/sim/part", seed);
         let dir = Directory::open("/sim/part").unwrap();
-        let file = dir.open_file("f", OpenOptions::CREATE).unwrap();
+        let file = dir.open_file("f", OpenOptions::create(sync::waits::Wait::MiscFile)).unwrap();
         disk.set_script("failonce write 1".parse::<Script>().unwrap());
         assert_eq!(file.write_at(&[1; 8], 0).unwrap_err().kind(), ErrorKind::Device);
         lengths.insert(file.len().unwrap());
@@ -291,7 +300,7 @@ fn equal_runs_have_equal_digests() {
     let run = |bytes: usize| {
         let disk = SimDisk::mount("/sim/digest", 1);
         let dir = Directory::open("/sim/digest").unwrap();
-        let file = dir.open_file("f", OpenOptions::CREATE).unwrap();
+        let file = dir.open_file("f", OpenOptions::create(sync::waits::Wait::MiscFile)).unwrap();
         file.write_at(&vec![1; bytes], 0).unwrap();
         let digest = disk.digest();
         disk.unmount();

@@ -28,7 +28,7 @@ impl Drop for Scratch {
 #[test]
 fn bytes_come_back_from_where_they_were_put() {
     let scratch = Scratch::new("bytes");
-    let file = scratch.open().open_file("f", OpenOptions::CREATE).unwrap();
+    let file = scratch.open().open_file("f", OpenOptions::create(sync::waits::Wait::MiscFile)).unwrap();
     file.write_at(b"abcdef", 10).unwrap();
     file.write_vectored_at(&[IoSlice::new(b"XY"), IoSlice::new(b""), IoSlice::new(b"Z")], 12).unwrap();
     file.sync_data().unwrap();
@@ -47,7 +47,7 @@ fn bytes_come_back_from_where_they_were_put() {
 #[test]
 fn more_buffers_than_one_call_takes() {
     let scratch = Scratch::new("vectored");
-    let file = scratch.open().open_file("f", OpenOptions::CREATE_NEW).unwrap();
+    let file = scratch.open().open_file("f", OpenOptions::create_new(sync::waits::Wait::MiscFile)).unwrap();
     let parts: Vec<Vec<u8>> = (0..2500_usize).map(|n| vec![n as u8; n % 7]).collect();
     let slices: Vec<IoSlice<'_>> = parts.iter().map(|part| IoSlice::new(part)).collect();
     file.write_vectored_at(&slices, 3).unwrap();
@@ -61,7 +61,8 @@ fn more_buffers_than_one_call_takes() {
 #[test]
 fn direct_transfers_or_none_but_the_same_bytes() {
     let scratch = Scratch::new("direct");
-    let file = scratch.open().open_file("f", OpenOptions::CREATE_NEW.direct(true)).unwrap();
+    let file =
+        scratch.open().open_file("f", OpenOptions::create_new(sync::waits::Wait::MiscFile).direct(true)).unwrap();
     let mut page = AlignedBuf::zeroed(4 * ALIGNMENT);
     page[5000] = 7;
     file.write_at(&page, 8192).unwrap();
@@ -75,12 +76,15 @@ fn direct_transfers_or_none_but_the_same_bytes() {
 fn names_change_and_errors_say_which_file_and_why() {
     let scratch = Scratch::new("names");
     let dir = scratch.open();
-    let missing = dir.open_file("a", OpenOptions::WRITE).unwrap_err();
+    let missing = dir.open_file("a", OpenOptions::write(sync::waits::Wait::MiscFile)).unwrap_err();
     assert_eq!(missing.kind(), ErrorKind::NotFound);
     assert!(missing.to_string().starts_with("cannot open /"), "{missing}");
-    drop(dir.open_file("a", OpenOptions::CREATE).unwrap());
-    assert_eq!(dir.open_file("a", OpenOptions::CREATE_NEW).unwrap_err().kind(), ErrorKind::AlreadyExists);
-    drop(dir.open_file("b", OpenOptions::CREATE).unwrap());
+    drop(dir.open_file("a", OpenOptions::create(sync::waits::Wait::MiscFile)).unwrap());
+    assert_eq!(
+        dir.open_file("a", OpenOptions::create_new(sync::waits::Wait::MiscFile)).unwrap_err().kind(),
+        ErrorKind::AlreadyExists
+    );
+    drop(dir.open_file("b", OpenOptions::create(sync::waits::Wait::MiscFile)).unwrap());
     dir.rename("a", "b").unwrap();
     assert_eq!(dir.list().unwrap(), ["b"]);
     assert!(dir.contains("b").unwrap() && !dir.contains("a").unwrap());
@@ -93,14 +97,14 @@ fn names_change_and_errors_say_which_file_and_why() {
 
 #[test]
 fn a_full_disk_is_told_apart() {
-    let Ok(full) = File::open("/dev/full", OpenOptions::WRITE) else { return };
+    let Ok(full) = File::open("/dev/full", OpenOptions::write(sync::waits::Wait::MiscFile)) else { return };
     assert_eq!(full.write_at(b"x", 0).unwrap_err().kind(), ErrorKind::Full);
 }
 
 #[test]
 fn one_holder_of_the_lock() {
     let scratch = Scratch::new("lock");
-    let open = || scratch.open().open_file("lock", OpenOptions::CREATE).unwrap();
+    let open = || scratch.open().open_file("lock", OpenOptions::create(sync::waits::Wait::MiscFile)).unwrap();
     let first = open();
     first.lock_exclusive().unwrap();
     assert_eq!(open().lock_exclusive().unwrap_err().kind(), ErrorKind::Locked);

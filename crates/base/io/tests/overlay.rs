@@ -33,7 +33,7 @@ fn a_file_takes_any_writes_and_stays_as_it_was() {
     let original: Vec<u8> = (0..50_000u32).map(|i| i as u8).collect();
     std::fs::write(&path, &original).unwrap();
     let overlay = Overlay::mount(&scratch.0, std::env::temp_dir()).unwrap();
-    let file = File::open(&path, OpenOptions::WRITE).unwrap();
+    let file = File::open(&path, OpenOptions::write(sync::waits::Wait::MiscFile)).unwrap();
     let (mut model, mut random) = (original.clone(), 1u64);
     let mut next = |n: u64| {
         random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -65,7 +65,7 @@ fn a_file_takes_any_writes_and_stays_as_it_was() {
         assert_eq!(file.len().unwrap(), model.len() as u64, "turn {turn}");
     }
     file.sync_all().unwrap();
-    let again = File::open(&path, OpenOptions::READ).unwrap();
+    let again = File::open(&path, OpenOptions::read(sync::waits::Wait::MiscFile)).unwrap();
     let mut found = vec![0; model.len()];
     again.read_at(&mut found, 0).unwrap();
     assert!(found == model, "another handle sees the same file");
@@ -85,18 +85,18 @@ fn names_change_in_the_overlay_only() {
     assert_eq!(directory.list().unwrap(), ["a", "b", "c"]);
     directory.rename("a", "b").unwrap();
     directory.remove("c").unwrap();
-    let made = directory.open_file("d", OpenOptions::CREATE_NEW).unwrap();
+    let made = directory.open_file("d", OpenOptions::create_new(sync::waits::Wait::MiscFile)).unwrap();
     made.write_at(b"new", 0).unwrap();
     let sub = Directory::create(scratch.0.join("sub")).unwrap();
-    sub.open_file("e", OpenOptions::CREATE).unwrap();
+    sub.open_file("e", OpenOptions::create(sync::waits::Wait::MiscFile)).unwrap();
     assert_eq!(directory.list().unwrap(), ["b", "d", "sub"]);
     assert_eq!(sub.list().unwrap(), ["e"]);
     let mut byte = [0];
-    directory.open_file("b", OpenOptions::READ).unwrap().read_at(&mut byte, 0).unwrap();
+    directory.open_file("b", OpenOptions::read(sync::waits::Wait::MiscFile)).unwrap().read_at(&mut byte, 0).unwrap();
     assert_eq!(byte, *b"a");
     let error = |name, options| directory.open_file(name, options).unwrap_err().kind();
-    assert_eq!(error("c", OpenOptions::READ), ErrorKind::NotFound);
-    assert_eq!(error("b", OpenOptions::CREATE_NEW), ErrorKind::AlreadyExists);
+    assert_eq!(error("c", OpenOptions::read(sync::waits::Wait::MiscFile)), ErrorKind::NotFound);
+    assert_eq!(error("b", OpenOptions::create_new(sync::waits::Wait::MiscFile)), ErrorKind::AlreadyExists);
     assert_eq!(Directory::create(scratch.0.join("sub")).unwrap_err().kind(), ErrorKind::AlreadyExists);
     overlay.unmount();
     assert_eq!(contents(&scratch.0), before);
@@ -106,10 +106,10 @@ fn names_change_in_the_overlay_only() {
 fn a_lock_that_others_hold_keeps_the_overlay_out() {
     let scratch = Scratch::new("lock");
     let path = scratch.0.join("lock");
-    let held = File::open(&path, OpenOptions::CREATE).unwrap();
+    let held = File::open(&path, OpenOptions::create(sync::waits::Wait::MiscFile)).unwrap();
     held.lock_exclusive().unwrap();
     let overlay = Overlay::mount(&scratch.0, std::env::temp_dir()).unwrap();
-    let file = File::open(&path, OpenOptions::WRITE).unwrap();
+    let file = File::open(&path, OpenOptions::write(sync::waits::Wait::MiscFile)).unwrap();
     assert_eq!(file.lock_exclusive().unwrap_err().kind(), ErrorKind::Locked);
     drop(held);
     file.lock_exclusive().unwrap();

@@ -17,7 +17,7 @@
 //! must not be left half done, an undo above all, is done behind a [`shield`]. Long computations that have no transaction at hand,
 //! planning above all, ask for the reason as well ([`interruption`]).
 
-use crate::waits::{self, Book, Ticket, Wait};
+use crate::waits::{self, Book, Operation, Ticket, Wait};
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -121,28 +121,27 @@ pub struct Waiting {
     outer_shown: Option<Wait>,
     is_part: bool,
     ticket: Option<Ticket>,
-    bytes: Option<u64>,
     _here: PhantomData<*const ()>,
 }
 
 /// The calling thread is about to wait.
 pub fn waiting(what: Wait) -> Waiting {
-    waiting_for(what, "")
+    waiting_for(what, what.operation(), "")
 }
 
 /// As [`waiting`], for something that has a name: a file, a lock.
-pub fn waiting_for(what: Wait, object: &str) -> Waiting {
+pub fn waiting_for(what: Wait, operation: Operation, object: &str) -> Waiting {
     let outer = WAITS_FOR.get();
     let is_part = outer == Some(what);
     let outer_shown = SHOWN.get();
-    let mut waiting = Waiting { what, outer, outer_shown, is_part, ticket: None, bytes: None, _here: PhantomData };
+    let mut waiting = Waiting { what, outer, outer_shown, is_part, ticket: None, _here: PhantomData };
     if !is_part {
         WAITS_FOR.set(Some(what));
         if what.state().is_some() {
             SHOWN.set(Some(what));
             with_served(|served| served.waits_for(Some(what)));
         }
-        waiting.ticket = book_for(what).and_then(|book| Ticket::begin(book, what, object));
+        waiting.ticket = book_for(what).and_then(|book| Ticket::begin(book, what, operation, object));
     }
     waiting
 }
@@ -154,15 +153,16 @@ fn book_for(what: Wait) -> Option<&'static Book> {
 }
 
 impl Waiting {
-    /// So many bytes went to or from a file or a socket.
-    pub fn set_bytes(&mut self, bytes: u64) {
-        self.bytes = Some(bytes);
+    /// It is over, and so many bytes went to or from a file or a socket. Answers how long it took, if it is timed; `None`: it is
+    /// not counted.
+    pub fn end(mut self, bytes: Option<u64>) -> Option<Option<u64>> {
+        self.ticket.take().map(|ticket| ticket.end(bytes))
     }
 
     /// Nobody has slept.
     pub fn did_not(mut self) {
         if let Some(ticket) = self.ticket.take() {
-            ticket.cancel(self.bytes);
+            ticket.cancel();
         }
     }
 }
@@ -178,7 +178,7 @@ impl Drop for Waiting {
             with_served(|served| served.waits_for(self.outer_shown));
         }
         if let Some(ticket) = self.ticket.take() {
-            ticket.end(self.bytes);
+            ticket.end(None);
         }
     }
 }

@@ -38,6 +38,18 @@ impl Moment {
         Moment(Instant::now())
     }
 
+    /// Nanoseconds from `earlier` to it.
+    #[inline]
+    pub fn since(self, earlier: Moment) -> u64 {
+        self.0.saturating_duration_since(earlier.0).as_nanos() as u64
+    }
+
+    /// On the scale of [`now_ns`].
+    #[inline]
+    pub fn on_scale(self) -> u64 {
+        self.0.saturating_duration_since(*START).as_nanos() as u64
+    }
+
     /// Nanoseconds since then.
     #[inline]
     pub fn elapsed_ns(self) -> u64 {

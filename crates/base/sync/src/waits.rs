@@ -15,6 +15,8 @@
 
 #[cfg(not(loom))]
 mod book;
+#[cfg(not(loom))]
+pub mod files;
 mod names;
 
 #[cfg(not(loom))]
@@ -22,4 +24,4 @@ pub use book::{
     Book, Claim, Event, Picture, Sum, Switches, Ticket, books, flags, own_book, picture, set_flags, set_switches,
     start_over, switches,
 };
-pub use names::{Class, Wait};
+pub use names::{Class, Operation, Wait};

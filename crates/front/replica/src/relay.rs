@@ -58,7 +58,7 @@ impl RelayLog {
         version: &str,
         keys: Option<Arc<LogKeys>>,
     ) -> Result<RelayLog> {
-        let mut files = Files::open(directory, base, keys)?;
+        let mut files = Files::of_relay_log(directory, base, keys)?;
         let found = files.found()?;
         files.list(Vec::new())?;
         files.remove(found.into_iter())?;
@@ -165,7 +165,7 @@ impl RelayLog {
         }
         let mut freed = 0;
         for number in &gone {
-            freed += state.files.open_file(*number, OpenOptions::READ)?.len()?;
+            freed += state.files.open_file(*number, OpenOptions::read(Wait::RelaylogFile))?.len()?;
         }
         state.files.list(kept)?;
         state.before = state.before.saturating_sub(freed);
@@ -251,7 +251,7 @@ impl Cursor {
 
     /// At a place where an event begins whose checksum is of this kind.
     pub fn at(relay: &RelayLog, place: Place, checksum: Checksum) -> Result<Cursor> {
-        let file = relay.state.lock().files.open_file(place.number, OpenOptions::READ)?;
+        let file = relay.state.lock().files.open_file(place.number, OpenOptions::read(Wait::RelaylogFile))?;
         Ok(Cursor { file, place, checksum, payload: None, unpacked: false, chunk: Vec::new(), chunk_at: 0 })
     }
 

@@ -205,7 +205,7 @@ pub fn time_us(text: &str) -> Option<u64> {
 
 /// A file with the key that it may have.
 fn open(path: &Path, keys: &LogKeys) -> Result<LogFile> {
-    let file = File::open(path, OpenOptions::READ).map_err(|e| e.to_string())?;
+    let file = File::open(path, OpenOptions::read(sync::waits::Wait::RelaylogFile)).map_err(|e| e.to_string())?;
     LogFile::open(file, Some(keys)).map_err(|e| e.to_string())
 }
 

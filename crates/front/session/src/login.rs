@@ -132,6 +132,7 @@ impl Session {
         self.log_login();
         self.apply_to(conn);
         self.entry.sleep();
+        self.idle_from(observe::clock::Moment::now());
         if self.ok(conn.output(), &Outcome::default()).is_err() || conn.start_compression().is_err() {
             return Next::Close;
         }

@@ -30,6 +30,7 @@ mod threads;
 mod transactions;
 pub mod triggers;
 mod view_check;
+mod waits;
 
 pub use columns::{ShowColumns, VirtualRows};
 pub use create::{create_database, create_table, create_view};

@@ -5,7 +5,7 @@ use crate::columns::Compute::All;
 use crate::columns::{Compute, PERFORMANCE_SCHEMA};
 use crate::{
     CloneStage, Context, Replication, Row, digests, errors, locks, maybe, stages, statements, text, threads,
-    transactions, uint, word,
+    transactions, uint, waits, word,
 };
 use catalog::Schema;
 use types::codes::*;
@@ -52,6 +52,18 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("events_transactions_summary_by_thread_by_event_name", All(transactions::by_thread)),
     ("events_transactions_summary_by_user_by_event_name", All(transactions::by_user)),
     ("events_transactions_summary_global_by_event_name", All(transactions::global)),
+    ("events_waits_current", All(waits::current)),
+    ("events_waits_history", All(waits::history)),
+    ("events_waits_history_long", All(waits::history)),
+    ("events_waits_summary_by_account_by_event_name", All(waits::by_account)),
+    ("events_waits_summary_by_host_by_event_name", All(waits::by_host)),
+    ("events_waits_summary_by_instance", All(waits::by_instance)),
+    ("events_waits_summary_by_thread_by_event_name", All(waits::by_thread)),
+    ("events_waits_summary_by_user_by_event_name", All(waits::by_user)),
+    ("events_waits_summary_global_by_event_name", All(waits::global)),
+    ("file_instances", All(waits::file_instances)),
+    ("file_summary_by_event_name", All(waits::files_by_event_name)),
+    ("file_summary_by_instance", All(waits::files_by_instance)),
     ("global_status", All(global_status)),
     ("global_variables", All(global_variables)),
     ("host_cache", All(crate::hosts::host_cache)),

@@ -115,7 +115,7 @@ fn read_directory(path: &Path, take: &mut dyn FnMut(Frame<'_>) -> Result<()>) ->
     take(Frame::Begin(manifest.clone()))?;
     let mut buffer = vec![0; PIECE_BYTES as usize];
     for name in files_of(path)?.iter().filter(|name| !OWN_FILES.contains(&name.as_str())) {
-        let file = File::open(path.join(name), OpenOptions::READ)?;
+        let file = File::open(path.join(name), OpenOptions::read(sync::waits::Wait::CloneFile))?;
         let len = file.len()?;
         for at in (0..len).step_by(PIECE_BYTES as usize) {
             let bytes = &mut buffer[..PIECE_BYTES.min(len - at) as usize];
@@ -240,7 +240,8 @@ impl Layer<'_> {
         }
         if self.before.is_some() {
             let runs = PageRuns::decode(&self.runs).ok_or_else(|| Error(format!("'{PAGES_FILE}' is damaged")))?;
-            let data = File::open(self.target.path().join(DATA_FILE), OpenOptions::WRITE)?;
+            let data =
+                File::open(self.target.path().join(DATA_FILE), OpenOptions::write(sync::waits::Wait::CloneFile))?;
             for (first, count) in runs.iter() {
                 self.punch(&data, first, count)?;
             }

@@ -52,7 +52,7 @@ impl Binlog {
 /// The file in use as far as the state says, and a state and an index that know of no other. Error [`Error::UnknownFile`] when it was
 /// removed.
 fn copy_file(own: &Files, state: &State, to: &dyn Destination, ended: &impl Fn() -> bool) -> Result<()> {
-    let from = match own.open_file(state.file, OpenOptions::READ) {
+    let from = match own.open_file(state.file, OpenOptions::read(sync::waits::Wait::BinlogFile)) {
         Err(Error::Io(_)) if !own.found()?.contains(&state.file) => return Err(Error::UnknownFile),
         opened => opened?,
     };

@@ -17,6 +17,7 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
+use sync::waits::Wait;
 use types::gtid::GtidSet;
 
 /// Digits of a file's number at least.
@@ -120,13 +121,24 @@ pub struct Files {
     /// Numbers of those that the index lists.
     numbers: Vec<u64>,
     keys: Option<Arc<LogKeys>>,
+    /// What reads and writes of the index are counted for.
+    index: Wait,
 }
 
 impl Files {
     /// `base`: the name before the number. Reads the index. `keys`: for files that are encrypted; without them none can be.
     pub fn open(directory: &Path, base: &str, keys: Option<Arc<LogKeys>>) -> Result<Files> {
+        Files::with_index(directory, base, keys, Wait::BinlogIndexFile)
+    }
+
+    /// As [`Files::open`] for a relay log.
+    pub fn of_relay_log(directory: &Path, base: &str, keys: Option<Arc<LogKeys>>) -> Result<Files> {
+        Files::with_index(directory, base, keys, Wait::RelaylogIndexFile)
+    }
+
+    fn with_index(directory: &Path, base: &str, keys: Option<Arc<LogKeys>>, index: Wait) -> Result<Files> {
         let directory = Directory::open_or_create(directory)?;
-        let mut files = Files { directory, base: base.to_string(), numbers: Vec::new(), keys };
+        let mut files = Files { directory, base: base.to_string(), numbers: Vec::new(), keys, index };
         if let Some(text) = files.read_text(&files.index_name())? {
             for line in text.lines().filter(|line| !line.is_empty()) {
                 let number = files.number_of(line);
@@ -136,6 +148,11 @@ impl Files {
             }
         }
         Ok(files)
+    }
+
+    /// What reads and writes of the files are counted for.
+    fn what(&self) -> Wait {
+        if self.index == Wait::RelaylogIndexFile { Wait::RelaylogFile } else { Wait::BinlogFile }
     }
 
     pub fn name(&self, number: u64) -> String {
@@ -170,7 +187,7 @@ impl Files {
     pub fn first_since(&self, time: SystemTime) -> Result<u64> {
         let seconds = time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs());
         for pair in self.numbers.windows(2) {
-            let next = self.open_file(pair[1], OpenOptions::READ)?;
+            let next = self.open_file(pair[1], OpenOptions::read(self.what()))?;
             if u64::from(front(&next)?.created) >= seconds {
                 return Ok(pair[0]);
             }
@@ -184,12 +201,13 @@ impl Files {
 
     /// One that is there. Errors: those of [`LogFile::open`].
     pub fn open_file(&self, number: u64, options: OpenOptions) -> Result<LogFile> {
+        let options = OpenOptions { what: self.what(), ..options };
         LogFile::open(self.directory.open_file(&self.name(number), options)?, self.keys.as_deref())
     }
 
     /// A new one, in place of one of this number. Errors: those of [`LogFile::create`].
     pub fn create_file(&self, number: u64) -> Result<LogFile> {
-        let options = OpenOptions { truncate: true, ..OpenOptions::CREATE };
+        let options = OpenOptions { truncate: true, ..OpenOptions::create(self.what()) };
         LogFile::create(self.directory.open_file(&self.name(number), options)?, self.keys.as_deref())
     }
 
@@ -281,29 +299,31 @@ impl Files {
     /// The state of the files, and then that beside the data, which is never ahead of it.
     pub fn save_state(&self, state: &State, data: &Path) -> Result<()> {
         self.replace(&self.state_name(), &state.print())?;
-        replace(&Directory::open_or_create(data)?, EXECUTED_FILE, &state.print())
+        replace(&Directory::open_or_create(data)?, EXECUTED_FILE, &state.print(), Wait::BinlogIndexFile)
     }
 
     fn read_text(&self, name: &str) -> Result<Option<String>> {
-        read_text(&self.directory, name)
+        read_text(&self.directory, name, self.index)
     }
 
     fn replace(&self, name: &str, text: &str) -> Result<()> {
-        replace(&self.directory, name, text)
+        replace(&self.directory, name, text, self.index)
     }
 }
 
 /// The state beside the data.
 fn read_executed(data: &Path) -> Result<Option<State>> {
-    let Some(text) = read_text(&Directory::open_or_create(data)?, EXECUTED_FILE)? else { return Ok(None) };
+    let Some(text) = read_text(&Directory::open_or_create(data)?, EXECUTED_FILE, Wait::BinlogIndexFile)? else {
+        return Ok(None);
+    };
     State::parse(&text).map(Some).ok_or_else(|| Error::Corrupt(format!("'{EXECUTED_FILE}' is damaged")))
 }
 
-fn read_text(directory: &Directory, name: &str) -> Result<Option<String>> {
+fn read_text(directory: &Directory, name: &str, what: Wait) -> Result<Option<String>> {
     if !directory.contains(name)? {
         return Ok(None);
     }
-    let file = directory.open_file(name, OpenOptions::READ)?;
+    let file = directory.open_file(name, OpenOptions::read(what))?;
     let mut bytes = vec![0; file.len()? as usize];
     file.read_at(&mut bytes, 0)?;
     let text = String::from_utf8(bytes);
@@ -311,9 +331,9 @@ fn read_text(directory: &Directory, name: &str) -> Result<Option<String>> {
 }
 
 /// Gives a file another text: whole and durable, or as it was.
-fn replace(directory: &Directory, name: &str, text: &str) -> Result<()> {
+fn replace(directory: &Directory, name: &str, text: &str, what: Wait) -> Result<()> {
     let fresh = format!("{name}.new");
-    let options = OpenOptions { truncate: true, ..OpenOptions::CREATE };
+    let options = OpenOptions { truncate: true, ..OpenOptions::create(what) };
     let file = directory.open_file(&fresh, options)?;
     file.write_at(text.as_bytes(), 0)?;
     file.sync_data()?;

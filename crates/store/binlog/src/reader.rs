@@ -156,7 +156,7 @@ fn open(binlog: &Binlog, number: u64) -> Result<(LogFile, Front)> {
         return Err(Error::UnknownFile);
     }
     let files = binlog.open_files()?;
-    let file = files.open_file(number, OpenOptions::READ)?;
+    let file = files.open_file(number, OpenOptions::read(sync::waits::Wait::BinlogFile))?;
     let front = files::front(&file)?;
     Ok((file, front))
 }

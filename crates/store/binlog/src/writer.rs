@@ -304,7 +304,7 @@ impl Binlog {
         self.rotate(&ended)?;
         let files = self.open_files()?;
         for number in self.published().files.iter() {
-            match files.open_file(*number, OpenOptions::WRITE) {
+            match files.open_file(*number, OpenOptions::write(Wait::BinlogFile)) {
                 // Purged meanwhile.
                 Err(Error::Io(_)) if !files.found()?.contains(number) => {}
                 opened => opened?.reseal(&self.keys)?,
@@ -456,7 +456,7 @@ impl Binlog {
         let files = self.open_files()?;
         let mut all = Vec::new();
         for number in published.files.iter() {
-            let file = files.open_file(*number, OpenOptions::READ)?;
+            let file = files.open_file(*number, OpenOptions::read(Wait::BinlogFile))?;
             let end = if *number == published.file { published.offset } else { file.len()? };
             let (size, encrypted) = (end + file.header_bytes(), file.is_encrypted());
             all.push(FileInfo { number: *number, name: files.name(*number), size, encrypted });
@@ -642,7 +642,7 @@ impl Writer {
             pending: None,
             begins: state.file != 0,
             // Replaced at once.
-            file: LogFile::create(File::unnamed(&config.directory)?, None)?,
+            file: LogFile::create(File::unnamed(&config.directory, Wait::BinlogFile)?, None)?,
             keys,
             checksum: settings.checksum,
             settled: state.needed,
@@ -663,9 +663,9 @@ impl Writer {
             return Ok(writer);
         }
         // A crash may have come between the index and the state of a purge.
-        let oldest = writer.files.open_file(writer.files.numbers()[0], OpenOptions::READ)?;
+        let oldest = writer.files.open_file(writer.files.numbers()[0], OpenOptions::read(Wait::BinlogFile))?;
         writer.state.purged.union(&files::front(&oldest)?.previous);
-        writer.file = writer.files.open_file(writer.state.file, OpenOptions::WRITE)?;
+        writer.file = writer.files.open_file(writer.state.file, OpenOptions::write(Wait::BinlogFile))?;
         writer.checksum = files::front(&writer.file)?.checksum;
         if writer.file.len()? < writer.state.offset {
             return Err(Error::Corrupt(format!(

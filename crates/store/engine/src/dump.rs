@@ -24,7 +24,7 @@ const SHOWN_BYTES: usize = 32;
 ///
 /// Errors: `Io`; `Corrupt` when the file ends before the page.
 pub fn page_of_file(datadir: &Path, id: PageId) -> Result<String> {
-    let file = Directory::open(datadir)?.open_file(DATA_FILE, OpenOptions::READ)?;
+    let file = Directory::open(datadir)?.open_file(DATA_FILE, OpenOptions::read(sync::waits::Wait::DataFile))?;
     let pages = file.len()? / PAGE_BYTES as u64;
     if id >= pages {
         return Err(Error::Corrupt(format!("'{DATA_FILE}' has pages 0 to {}, not {id}", pages.saturating_sub(1))));

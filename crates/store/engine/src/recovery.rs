@@ -80,7 +80,8 @@ pub fn open(options: &EngineOptions, background: Background, progress: &mut dyn 
         }
         create(&directory, options)?;
     }
-    let file = directory.open_file(DATA_FILE, OpenOptions::WRITE.direct(options.direct_io))?;
+    let file =
+        directory.open_file(DATA_FILE, OpenOptions::write(sync::waits::Wait::DataFile).direct(options.direct_io))?;
     file.lock_exclusive()?;
     let doublewrite = Doublewrite::open(&directory, options.direct_io)?;
     mend_torn_pages(&doublewrite, &file, &vault, progress)?;
@@ -190,8 +191,10 @@ fn doublewrite_for_redo(directory: &Directory, options: &EngineOptions, twice: b
 
 /// Makes a data file with its fixed pages; its name appears only when it is whole.
 fn create(directory: &Directory, options: &EngineOptions) -> Result<()> {
-    let file = directory
-        .open_file(NEW_DATA_FILE, OpenOptions { truncate: true, ..OpenOptions::CREATE }.direct(options.direct_io))?;
+    let file = directory.open_file(
+        NEW_DATA_FILE,
+        OpenOptions { truncate: true, ..OpenOptions::create(sync::waits::Wait::DataFile) }.direct(options.direct_io),
+    )?;
     file.allocate(0, INITIAL_PAGES * PAGE_BYTES as u64)?;
     let mut buffer = AlignedBuf::zeroed(PAGE_BYTES);
     let mut write = |id: u64, format: &mut dyn FnMut(&mut [u8])| -> Result<()> {

@@ -79,7 +79,8 @@ fn prepared_by(name: &str, change: impl Fn(&mut Transaction, Tree, u64) -> engin
 
 /// Pages of a type, and of a tree if it says so.
 fn pages(datadir: &Path, kind: u8, tree: Option<Tree>) -> Vec<usize> {
-    let file = io::File::open(datadir.join("clearway.data"), io::OpenOptions::READ).unwrap();
+    let file =
+        io::File::open(datadir.join("clearway.data"), io::OpenOptions::read(sync::waits::Wait::DataFile)).unwrap();
     let mut bytes = vec![0; file.len().unwrap() as usize];
     file.read_at(&mut bytes, 0).unwrap();
     let belongs = |page: &[u8]| tree.is_none_or(|tree| page[24..28] == tree.id.to_le_bytes());

@@ -25,7 +25,9 @@ fn open(datadir: &Path) -> Arc<Engine> {
 }
 
 fn write(directory: &Directory, name: &str, bytes: &[u8]) {
-    let file = directory.open_file(name, OpenOptions { truncate: true, ..OpenOptions::CREATE }).unwrap();
+    let file = directory
+        .open_file(name, OpenOptions { truncate: true, ..OpenOptions::create(sync::waits::Wait::DataFile) })
+        .unwrap();
     file.write_at(bytes, 0).unwrap();
     file.sync_all().unwrap();
     directory.sync().unwrap();
@@ -45,7 +47,7 @@ fn begin(engine: &Engine) -> Transaction {
 }
 
 fn bytes_of(directory: &Directory, name: &str) -> Vec<u8> {
-    let file = File::open(directory.join(name), OpenOptions::READ).unwrap();
+    let file = File::open(directory.join(name), OpenOptions::read(sync::waits::Wait::DataFile)).unwrap();
     let mut bytes = vec![0; file.len().unwrap() as usize];
     file.read_at(&mut bytes, 0).unwrap();
     bytes

@@ -723,7 +723,7 @@ fn names(datadir: &Path) -> Vec<(PathBuf, u64)> {
     let directory = io::Directory::open(datadir).unwrap();
     let length = |name: String| {
         let path = directory.join(&name);
-        let file = io::File::open(&path, io::OpenOptions::READ).ok()?;
+        let file = io::File::open(&path, io::OpenOptions::read(sync::waits::Wait::DataFile)).ok()?;
         Some((path, file.len().ok()?))
     };
     directory.list().unwrap().into_iter().filter_map(length).collect()
@@ -738,7 +738,9 @@ fn rot_in_the_data_file_is_named_or_harmless() {
     let used: Vec<u64> = {
         let disk = image.clone().mount(root("rot-look"), 1);
         disk.reboot();
-        let file = io::File::open(root("rot-look").join("clearway.data"), io::OpenOptions::READ).unwrap();
+        let file =
+            io::File::open(root("rot-look").join("clearway.data"), io::OpenOptions::read(sync::waits::Wait::DataFile))
+                .unwrap();
         let mut bytes = vec![0; file.len().unwrap() as usize];
         file.read_at(&mut bytes, 0).unwrap();
         disk.unmount();
@@ -789,7 +791,7 @@ fn rot_in_the_log_is_named_or_a_tail_and_never_a_wrong_state() {
         let segments: Vec<_> = files.iter().filter(|(path, _)| path.extension().is_some_and(|e| e == "log")).collect();
         // The bytes that are not zero: groups.
         let (path, _) = segments[0];
-        let file = io::File::open(path, io::OpenOptions::READ).unwrap();
+        let file = io::File::open(path, io::OpenOptions::read(sync::waits::Wait::DataFile)).unwrap();
         let mut bytes = vec![0; file.len().unwrap() as usize];
         file.read_at(&mut bytes, 0).unwrap();
         drop(file);

@@ -109,7 +109,7 @@ pub struct ControlFile {
 impl ControlFile {
     /// Makes the file, with `first` in it. It appears under its name only when it is whole.
     pub fn create(directory: &Directory, first: Control) -> Result<ControlFile> {
-        let options = OpenOptions { truncate: true, ..OpenOptions::CREATE };
+        let options = OpenOptions { truncate: true, ..OpenOptions::create(sync::waits::Wait::LogFile) };
         let file = directory.open_file(NEW_NAME, options)?;
         file.write_at(&vec![0; 2 * SLOT_BYTES], 0)?;
         let mut control = ControlFile { file, now: first.clone(), next: 0 };
@@ -120,13 +120,13 @@ impl ControlFile {
 
     /// What each slot says, or why it says nothing. Reads only.
     pub fn read(directory: &Directory) -> Result<[std::result::Result<Control, String>; 2]> {
-        let file = directory.open_file(FILE_NAME, OpenOptions::READ)?;
+        let file = directory.open_file(FILE_NAME, OpenOptions::read(sync::waits::Wait::LogFile))?;
         Ok([0, 1].map(|slot| read_slot(&file, slot)))
     }
 
     /// Opens the file. `Corrupt` when no slot is whole.
     pub fn open(directory: &Directory) -> Result<ControlFile> {
-        let file = directory.open_file(FILE_NAME, OpenOptions::WRITE)?;
+        let file = directory.open_file(FILE_NAME, OpenOptions::write(sync::waits::Wait::LogFile))?;
         let slots = [0, 1].map(|slot| read_slot(&file, slot));
         let whole = slots.iter().enumerate().filter_map(|(slot, read)| Some((slot, read.as_ref().ok()?)));
         let Some((newest, now)) = whole.max_by_key(|(_, control)| control.sequence) else {

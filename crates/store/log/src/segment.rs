@@ -196,7 +196,7 @@ impl Segments {
             let Some(number) = number_of(&name) else { continue };
             let mut block = [0; BLOCK as usize];
             let at = SEGMENT_HEADER + FIRST_LSN;
-            directory.open_file(&name, OpenOptions::READ)?.read_up_to(&mut block, at)?;
+            directory.open_file(&name, OpenOptions::read(sync::waits::Wait::LogFile))?.read_up_to(&mut block, at)?;
             if number != 0 || block.iter().any(|&byte| byte != 0) {
                 let why = "there is log here, but no control file".into();
                 return Err(Error::Corrupt { file: directory.join(&name), offset: at, lsn: FIRST_LSN, why });
@@ -316,7 +316,9 @@ impl Segments {
 
     fn reserve_file(&self, number: u64) -> Result<()> {
         let name = reserve_name(number);
-        let file = self.directory.open_file(&name, OpenOptions { truncate: true, ..OpenOptions::CREATE })?;
+        let file = self
+            .directory
+            .open_file(&name, OpenOptions { truncate: true, ..OpenOptions::create(sync::waits::Wait::LogFile) })?;
         file.allocate(0, SEGMENT_HEADER + self.data_bytes).map_err(|error| {
             // An empty file that is left is found by the next start, and is of no harm.
             let _ = self.directory.remove(&name);
@@ -333,10 +335,14 @@ impl Segments {
         };
         self.tell_reserved(left);
         let name = reserve_name(number);
-        let made = self.directory.open_file(&name, OpenOptions::WRITE).map_err(Error::from).and_then(|file| {
-            write_zeros(&file, 0, SEGMENT_HEADER + header.data_bytes)?;
-            publish(&self.directory, &file, &name, header)
-        });
+        let made = self
+            .directory
+            .open_file(&name, OpenOptions::write(sync::waits::Wait::LogFile))
+            .map_err(Error::from)
+            .and_then(|file| {
+                write_zeros(&file, 0, SEGMENT_HEADER + header.data_bytes)?;
+                publish(&self.directory, &file, &name, header)
+            });
         match made {
             Ok(()) => {
                 // Relaxed: as in `keep_reserve`.
@@ -369,7 +375,9 @@ impl Segments {
                 made => made,
             },
         };
-        let opened = made.and_then(|()| Ok(self.directory.open_file(&file_name(number), OpenOptions::WRITE)?));
+        let opened = made.and_then(|()| {
+            Ok(self.directory.open_file(&file_name(number), OpenOptions::write(sync::waits::Wait::LogFile))?)
+        });
         let file = match opened {
             Ok(file) => file,
             Err(error) => {
@@ -437,7 +445,7 @@ impl Segments {
     }
 
     fn overwrite_spare(&self, name: &str) -> Result<()> {
-        match self.directory.open_file(name, OpenOptions::WRITE) {
+        match self.directory.open_file(name, OpenOptions::write(sync::waits::Wait::LogFile)) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
             Err(error) => Err(error.into()),
             Ok(file) => {
@@ -487,7 +495,7 @@ fn reserve_number_of(name: &str) -> Option<u64> {
 fn open_segment(directory: &Directory, expected: SegmentHeader) -> Result<Segment> {
     let SegmentHeader { number, data_bytes, .. } = expected;
     let corrupt = |offset, why: String| corrupt(directory, number, data_bytes, offset, why);
-    let file = directory.open_file(&file_name(number), OpenOptions::WRITE)?;
+    let file = directory.open_file(&file_name(number), OpenOptions::write(sync::waits::Wait::LogFile))?;
     let length = file.len()?;
     if length != SEGMENT_HEADER + data_bytes {
         return Err(corrupt(length, format!("{length} bytes long instead of {}", SEGMENT_HEADER + data_bytes)));
@@ -507,7 +515,7 @@ fn corrupt(directory: &Directory, number: u64, data_bytes: u64, offset: u64, why
 
 /// A spare under a new number. One that is gone or of another size is replaced by a new file.
 fn recycle(directory: &Directory, spare: &str, header: SegmentHeader) -> Result<()> {
-    let file = match directory.open_file(spare, OpenOptions::WRITE) {
+    let file = match directory.open_file(spare, OpenOptions::write(sync::waits::Wait::LogFile)) {
         Err(error) if error.kind() == ErrorKind::NotFound => return make(directory, header),
         opened => opened?,
     };
@@ -521,7 +529,7 @@ fn recycle(directory: &Directory, spare: &str, header: SegmentHeader) -> Result<
 
 /// A new file, zeros to its full length.
 pub fn make(directory: &Directory, header: SegmentHeader) -> Result<()> {
-    let options = OpenOptions { truncate: true, ..OpenOptions::CREATE };
+    let options = OpenOptions { truncate: true, ..OpenOptions::create(sync::waits::Wait::LogFile) };
     let file = directory.open_file(NEW_NAME, options)?;
     let made =
         fill(&file, SEGMENT_HEADER + header.data_bytes).and_then(|()| publish(directory, &file, NEW_NAME, header));

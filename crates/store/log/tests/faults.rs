@@ -334,7 +334,8 @@ fn a_control_file_of_an_earlier_start_is_damage() {
     let at = log.append(&[&payload(0)]).unwrap();
     log.close().unwrap();
     drop(log);
-    let control = io::File::open(root.join("clearway.control"), io::OpenOptions::WRITE).unwrap();
+    let control =
+        io::File::open(root.join("clearway.control"), io::OpenOptions::write(sync::waits::Wait::LogFile)).unwrap();
     let mut older = vec![0; control.len().unwrap() as usize];
     control.read_at(&mut older, 0).unwrap();
     let (log, _) = Log::open(&root, small()).unwrap();

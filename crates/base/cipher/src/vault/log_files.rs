@@ -203,7 +203,9 @@ mod tests {
     fn vault(disk: &SimDisk, keyring: &str) -> Vault {
         let directory = Directory::open(disk.root()).unwrap();
         let write = |name: &str, text: &str| {
-            let file = directory.open_file(name, OpenOptions { truncate: true, ..OpenOptions::CREATE }).unwrap();
+            let file = directory
+                .open_file(name, OpenOptions { truncate: true, ..OpenOptions::create(sync::waits::Wait::MiscFile) })
+                .unwrap();
             file.write_at(text.as_bytes(), 0).unwrap();
         };
         write(CONFIG_FILE, r#"{"path": "keyring"}"#);

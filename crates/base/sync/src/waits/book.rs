@@ -1,6 +1,6 @@
 //! The books: who has waited for what, how often and how long.
 
-use super::names::Wait;
+use super::names::{Operation, Wait};
 use crate::clock::now_ns;
 use crate::lanes::{LaneId, Lanes};
 use crate::records::{Record, Records};
@@ -88,7 +88,7 @@ pub fn start_over() {
     EPOCH.fetch_add(1, Ordering::Relaxed);
 }
 
-fn epoch() -> u32 {
+pub(super) fn epoch() -> u32 {
     // Relaxed: as in `switches`.
     EPOCH.load(Ordering::Relaxed)
 }
@@ -179,7 +179,8 @@ mod word {
     pub const HAS_BYTES: usize = 5;
     pub const OWNER: usize = 6;
     pub const IS_TIMED: usize = 7;
-    pub const COUNT: usize = 8;
+    pub const OPERATION: usize = 8;
+    pub const COUNT: usize = 9;
 }
 
 /// One wait that a book tells of.
@@ -190,6 +191,7 @@ pub struct Event {
     /// From 1, in the order of their beginnings.
     pub id: u64,
     pub what: Wait,
+    pub operation: Operation,
     /// Since the process began; `None`: not timed.
     pub began_ns: Option<u64>,
     /// `None`: it lasts, or is not timed.
@@ -212,6 +214,7 @@ impl Event {
             owner: words[word::OWNER],
             id: words[word::ID],
             what: Wait::from_index(words[word::WAIT] as usize)?,
+            operation: Operation::from_number(words[word::OPERATION])?,
             began_ns: is_timed.then_some(words[word::BEGAN]),
             ended_ns: (is_timed && is_over).then_some(words[word::ENDED]),
             is_over,
@@ -312,14 +315,14 @@ impl Book {
         }
         let now_ns = now_ns.max(since);
         if switches.has(Switches::THREAD | Switches::CURRENT) {
-            self.record_begin(Wait::Idle, since, timed, "");
+            self.record_begin(Wait::Idle, Operation::Idle, since, timed, "");
             self.record_end(now_ns, None, switches);
         }
         self.add(Wait::Idle, timed.then_some(now_ns - since));
     }
 
     #[cold]
-    fn record_begin(&self, what: Wait, began_ns: u64, timed: bool, object: &str) {
+    fn record_begin(&self, what: Wait, operation: Operation, began_ns: u64, timed: bool, object: &str) {
         let events = self.events.get_or_init(|| Box::new(Records::new(HISTORY)));
         // Relaxed: single writer.
         let id = self.written.load(Ordering::Relaxed) + 1;
@@ -327,6 +330,7 @@ impl Book {
         let record = events.write();
         record.set(word::ID, id);
         record.set(word::WAIT, what.index() as u64);
+        record.set(word::OPERATION, operation as u64);
         record.set(word::BEGAN, began_ns);
         record.set(word::ENDED, 0);
         record.set(word::BYTES, 0);
@@ -356,7 +360,13 @@ impl Book {
         let since = self.idle_since.load(Ordering::Relaxed);
         let last = self.events.get().and_then(|events| events.current()).and_then(|record| Event::of(&record));
         let (enabled, timed) = flags(Wait::Idle);
-        if since == 0 || !enabled || !switches().has(Switches::GLOBAL | Switches::THREAD | Switches::CURRENT) {
+        // An answer may wait for its flush when the statement is over.
+        let is_waiting = last.as_ref().is_some_and(|event| !event.is_over);
+        if since == 0
+            || is_waiting
+            || !enabled
+            || !switches().has(Switches::GLOBAL | Switches::THREAD | Switches::CURRENT)
+        {
             return last;
         }
         Some(Event {
@@ -364,6 +374,7 @@ impl Book {
             // Relaxed: a figure to show. It is the next one.
             id: self.written.load(Ordering::Relaxed) + 1,
             what: Wait::Idle,
+            operation: Operation::Idle,
             began_ns: timed.then_some(since),
             ended_ns: None,
             is_over: false,
@@ -518,7 +529,7 @@ pub struct Ticket {
 
 impl Ticket {
     /// A wait begins. `None`: it is not counted.
-    pub fn begin(book: &'static Book, what: Wait, object: &str) -> Option<Ticket> {
+    pub fn begin(book: &'static Book, what: Wait, operation: Operation, object: &str) -> Option<Ticket> {
         let (enabled, timed) = flags(what);
         let switches = switches();
         if !enabled || !switches.has(Switches::GLOBAL) {
@@ -527,15 +538,15 @@ impl Ticket {
         let began_ns = timed.then(now_ns);
         let is_recorded = switches.has(Switches::THREAD | Switches::CURRENT);
         if is_recorded {
-            book.record_begin(what, began_ns.unwrap_or(0), timed, object);
+            book.record_begin(what, operation, began_ns.unwrap_or(0), timed, object);
         }
         Some(Ticket { book, what, began_ns, is_recorded })
     }
 
     /// It was none. What has been told of it is over all the same.
-    pub fn cancel(self, bytes: Option<u64>) {
+    pub fn cancel(self) {
         if self.is_recorded {
-            self.end(bytes);
+            self.end(None);
         }
     }
 
@@ -571,12 +582,12 @@ mod tests {
         assert_eq!(sum_of(book, Wait::Sleep), Sum { count: 1, ..Sum::NONE });
         assert_eq!(book.current(), None);
 
-        let ticket = Ticket::begin(book, Wait::Checkpoint, "").unwrap();
+        let ticket = Ticket::begin(book, Wait::Checkpoint, Operation::Wait, "").unwrap();
         assert!(ticket.end(None).is_some());
         assert_eq!((book.current(), sum_of(book, Wait::Checkpoint).count), (None, 1), "no consumer wants the event");
 
         set_switches(Switches::of(true, true, true, true));
-        let ticket = Ticket::begin(book, Wait::DataFile, "a/b").unwrap();
+        let ticket = Ticket::begin(book, Wait::DataFile, Operation::Read, "a/b").unwrap();
         let open = book.current().unwrap();
         assert_eq!((open.what, open.is_over, open.ended_ns, &*open.object), (Wait::DataFile, false, None, "a/b"));
         assert!(ticket.end(Some(16384)).is_some());
@@ -587,9 +598,9 @@ mod tests {
         book.idle_until(25);
         assert_eq!((sum_of(book, Wait::Idle).sum_ns, book.history().len()), (20, 2));
         set_flags(Wait::Purge, false, false);
-        assert!(Ticket::begin(book, Wait::Purge, "").is_none());
+        assert!(Ticket::begin(book, Wait::Purge, Operation::Wait, "").is_none());
         set_flags(Wait::Purge, true, false);
-        assert_eq!(Ticket::begin(book, Wait::Purge, "").unwrap().end(None), None, "not timed");
+        assert_eq!(Ticket::begin(book, Wait::Purge, Operation::Wait, "").unwrap().end(None), None, "not timed");
         set_switches(Switches::DEFAULT);
 
         let before = picture().all[Wait::RowLock.index()];

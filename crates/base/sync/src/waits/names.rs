@@ -155,7 +155,69 @@ waits! {
     ;
 }
 
+/// What is done while one waits, as the column OPERATION has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Operation {
+    Lock,
+    Wait,
+    MetadataLock,
+    Idle,
+    Read,
+    Write,
+    Sync,
+    Resize,
+    Send,
+    Receive,
+}
+
+impl Operation {
+    const ALL: [Operation; 10] = [
+        Operation::Lock,
+        Operation::Wait,
+        Operation::MetadataLock,
+        Operation::Idle,
+        Operation::Read,
+        Operation::Write,
+        Operation::Sync,
+        Operation::Resize,
+        Operation::Send,
+        Operation::Receive,
+    ];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Operation::Lock => "lock",
+            Operation::Wait => "wait",
+            Operation::MetadataLock => "metadata lock",
+            Operation::Idle => "idle",
+            Operation::Read => "read",
+            Operation::Write => "write",
+            Operation::Sync => "sync",
+            Operation::Resize => "chsize",
+            Operation::Send => "send",
+            Operation::Receive => "recv",
+        }
+    }
+
+    pub(super) fn from_number(number: u64) -> Option<Operation> {
+        Operation::ALL.get(usize::try_from(number).ok()?).copied()
+    }
+}
+
 impl Wait {
+    /// The usual one for its class.
+    pub const fn operation(self) -> Operation {
+        match self.class() {
+            Class::Mutex | Class::RwLock => Operation::Lock,
+            Class::Cond => Operation::Wait,
+            Class::File => Operation::Read,
+            Class::Socket => Operation::Receive,
+            Class::Metadata => Operation::MetadataLock,
+            Class::Idle => Operation::Idle,
+        }
+    }
+
     pub const COUNT: usize = Wait::ALL.len();
 
     #[inline]

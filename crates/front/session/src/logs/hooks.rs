@@ -43,6 +43,9 @@ impl Session {
     #[inline]
     pub(crate) fn begin_logged(&mut self, out: &Output) {
         self.log.began = Moment::now();
+        if let Some(book) = self.tx.interrupt().book() {
+            book.idle_until(self.log.began.on_scale());
+        }
         self.log.sent = 0;
         self.recorder.begin();
         if self.server.logs.any() || self.log.base.is_some() {
@@ -165,11 +168,21 @@ impl Session {
         format!("{account}[{}] @ {host} [{address}]", self.state.login_name())
     }
 
+    /// The session has nothing to do from now on: what comes is the wait `idle`.
+    #[inline]
+    pub(crate) fn idle_from(&self, now: Moment) {
+        if let Some(book) = self.tx.interrupt().book() {
+            book.idle_from(now.on_scale());
+        }
+    }
+
     /// A statement or another command has ended. `error`: 0 for none.
     #[inline]
     pub(crate) fn end_logged(&mut self, error: Option<&SqlError>, out: &Output) {
-        let took_ns = self.log.began.elapsed_ns();
+        let now = Moment::now();
+        let took_ns = now.since(self.log.began);
         self.end_event(took_ns, error);
+        self.idle_from(now);
         if took_ns > self.state.vars.hot().long_query_ns || self.log.base.is_some() {
             self.end_logged_slow(took_ns, error.map_or(0, |e| e.code), out);
         }

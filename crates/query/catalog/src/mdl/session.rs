@@ -267,7 +267,7 @@ impl MetadataPins {
         };
         waiting.tx.enter_wait(Arc::clone(&wait) as Arc<dyn engine::ForeignWait>, weight);
         let since = Instant::now();
-        let waited = blocking::waiting_for(waits::Wait::MetadataLock, &object_of(name));
+        let waited = blocking::waiting_for(waits::Wait::MetadataLock, waits::Operation::MetadataLock, &object_of(name));
         let slept = loop {
             let left = waiting.timeout.saturating_sub(since.elapsed());
             let slept = interrupt.sleep(left, waits::Wait::MetadataLock);

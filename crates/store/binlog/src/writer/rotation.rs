@@ -98,7 +98,7 @@ impl Writer {
         if gone.is_empty() {
             return Ok(());
         }
-        let first = self.files.open_file(kept[0], OpenOptions::READ)?;
+        let first = self.files.open_file(kept[0], OpenOptions::read(sync::waits::Wait::BinlogFile))?;
         self.state.purged.union(&files::front(&first)?.previous);
         // The index first: what it does not list nobody misses. On a full disk the oldest file makes room; a start passes over its name.
         if let Err(error) = self.files.list(kept.clone()) {

@@ -38,7 +38,8 @@ pub struct Doublewrite {
 
 impl Doublewrite {
     pub fn open(directory: &Directory, direct: bool) -> Result<Doublewrite> {
-        let file = directory.open_file(FILE_NAME, OpenOptions::CREATE.direct(direct))?;
+        let file =
+            directory.open_file(FILE_NAME, OpenOptions::create(sync::waits::Wait::DoublewriteFile).direct(direct))?;
         let bytes = HALVES as u64 * HALF_BYTES;
         if file.len()? < bytes {
             file.allocate(0, bytes)?;
@@ -173,7 +174,7 @@ mod tests {
     fn torn_pages_of_both_halves_come_back_in_their_newest_copy() {
         let disk = SimDisk::mount("/sim/doublewrite-halves", 1);
         let directory = Directory::open(disk.root()).unwrap();
-        let data = directory.open_file("data", OpenOptions::CREATE).unwrap();
+        let data = directory.open_file("data", OpenOptions::create(sync::waits::Wait::DoublewriteFile)).unwrap();
         let doublewrite = Doublewrite::open(&directory, false).unwrap();
         for (id, lsn) in [(0, 50), (1, 60), (2, 70), (3, 80)] {
             data.write_at(&sealed(id, lsn), id * PAGE_BYTES as u64).unwrap();
@@ -203,7 +204,7 @@ mod tests {
     fn pages_whose_sync_failed_are_written_again() {
         let disk = SimDisk::mount("/sim/doublewrite-sync", 1);
         let directory = Directory::open(disk.root()).unwrap();
-        let data = directory.open_file("data", OpenOptions::CREATE).unwrap();
+        let data = directory.open_file("data", OpenOptions::create(sync::waits::Wait::DoublewriteFile)).unwrap();
         let doublewrite = Doublewrite::open(&directory, false).unwrap();
         data.write_at(&sealed(1, 50), PAGE_BYTES as u64).unwrap();
         data.sync_all().unwrap();
@@ -218,7 +219,10 @@ mod tests {
         doublewrite.forget().unwrap();
         disk.crash();
         disk.reboot();
-        let data = Directory::open(disk.root()).unwrap().open_file("data", OpenOptions::WRITE).unwrap();
+        let data = Directory::open(disk.root())
+            .unwrap()
+            .open_file("data", OpenOptions::write(sync::waits::Wait::DoublewriteFile))
+            .unwrap();
         let mut bytes = vec![0; PAGE_BYTES];
         data.read_at(&mut bytes, PAGE_BYTES as u64).unwrap();
         assert!(bytes == sealed(1, 100));
@@ -229,7 +233,7 @@ mod tests {
     fn a_page_whose_blocks_went_back_takes_no_room_again() {
         let disk = SimDisk::mount("/sim/doublewrite-hole", 1);
         let directory = Directory::open(disk.root()).unwrap();
-        let data = directory.open_file("data", OpenOptions::CREATE).unwrap();
+        let data = directory.open_file("data", OpenOptions::create(sync::waits::Wait::DoublewriteFile)).unwrap();
         let doublewrite = Doublewrite::open(&directory, false).unwrap();
         for id in 0..4 {
             data.write_at(&sealed(id, 50), id * PAGE_BYTES as u64).unwrap();
@@ -249,7 +253,8 @@ mod tests {
         let doublewrite = Doublewrite::open(&directory, false).unwrap();
         write(&doublewrite, 0, &[(1, 100)]);
         doublewrite.file.write_at(b"CWDBLWR1", 0).unwrap();
-        let refused = doublewrite.restore(&directory.open_file("data", OpenOptions::CREATE).unwrap());
+        let refused = doublewrite
+            .restore(&directory.open_file("data", OpenOptions::create(sync::waits::Wait::DoublewriteFile)).unwrap());
         assert!(matches!(&refused, Err(Error::Corrupt(what)) if what.contains("another version")), "{refused:?}");
         disk.unmount();
     }

@@ -78,7 +78,7 @@ mod tests {
     /// A pool over a file in which some pages are whole.
     fn pool(disk: &SimDisk, pages: u64, frames: usize, whole: impl Iterator<Item = PageId>) -> Pool {
         let directory = Directory::open(disk.root()).unwrap();
-        let file = directory.open_file("data", OpenOptions::CREATE).unwrap();
+        let file = directory.open_file("data", OpenOptions::create(sync::waits::Wait::DataFile)).unwrap();
         for id in whole {
             let mut bytes = vec![0; PAGE_BYTES];
             page::init(&mut bytes, id, PageType::Leaf, 1);

@@ -24,7 +24,7 @@ impl Scene {
     fn new(name: &str) -> Scene {
         let root = PathBuf::from(format!("/sim/redo-{name}"));
         let disk = SimDisk::mount(&root, 1);
-        let file = File::open(root.join("data"), OpenOptions::CREATE).unwrap();
+        let file = File::open(root.join("data"), OpenOptions::create(sync::waits::Wait::DataFile)).unwrap();
         let mut bytes = AlignedBuf::zeroed(PAGE_BYTES);
         for id in 0..PAGES {
             page::init(&mut bytes, id, PageType::Overflow, 0);
@@ -50,7 +50,8 @@ impl Scene {
 
     fn pool(&self, frames: usize) -> Pool {
         let path = self.root.join("data");
-        Pool::new(File::open(&path, OpenOptions::WRITE).unwrap(), path, PAGES, frames).unwrap()
+        Pool::new(File::open(&path, OpenOptions::write(sync::waits::Wait::DataFile)).unwrap(), path, PAGES, frames)
+            .unwrap()
     }
 
     /// Makes log, and leaves the pages as they are.
@@ -194,7 +195,7 @@ fn what_may_stand_in_the_kernels_memory_alone_is_written_again() {
     let mut newest = AlignedBuf::zeroed(PAGE_BYTES);
     newest.copy_from_slice(pool.read(30).unwrap().bytes());
     page::seal(&mut newest);
-    let file = File::open(scene.root.join("data"), OpenOptions::WRITE).unwrap();
+    let file = File::open(scene.root.join("data"), OpenOptions::write(sync::waits::Wait::DataFile)).unwrap();
     file.write_at(&newest, 30 * PAGE_BYTES as u64).unwrap();
     scene.disk.set_script({
         let mut script = Script::default();
@@ -207,7 +208,7 @@ fn what_may_stand_in_the_kernels_memory_alone_is_written_again() {
         drop(scene.redo_and(0, rewrite));
         // What redo found in the file is all that a power cut leaves.
         let after = Scene::copy_of(&scene, 1 + expected as usize);
-        let file = File::open(after.root.join("data"), OpenOptions::WRITE).unwrap();
+        let file = File::open(after.root.join("data"), OpenOptions::write(sync::waits::Wait::DataFile)).unwrap();
         let mut bytes = AlignedBuf::zeroed(PAGE_BYTES);
         file.read_at(&mut bytes, 30 * PAGE_BYTES as u64).unwrap();
         assert_eq!(bytes[100], expected, "rewrite: {rewrite}");

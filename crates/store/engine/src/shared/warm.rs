@@ -235,7 +235,7 @@ fn tell(what: &str, stage: &WarmStage) {
 fn write_list(directory: &Path, name: &str, pages: &[PageId]) -> Result<(), WarmFailure> {
     let path = directory.join(name);
     // What somebody else keeps under this name is not for us to replace.
-    if let Ok(file) = File::open(&path, OpenOptions::READ) {
+    if let Ok(file) = File::open(&path, OpenOptions::read(sync::waits::Wait::MiscFile)) {
         let mut head = [0; 64];
         let read = file.read_up_to(&mut head, 0).unwrap_or(0);
         if !begins_list(&head[..read]) {
@@ -248,7 +248,8 @@ fn write_list(directory: &Path, name: &str, pages: &[PageId]) -> Result<(), Warm
     }
     let written = || {
         let (directory, new) = (Directory::open(directory)?, format!("{name}.incomplete"));
-        let file = directory.open_file(&new, OpenOptions { truncate: true, ..OpenOptions::CREATE })?;
+        let file = directory
+            .open_file(&new, OpenOptions { truncate: true, ..OpenOptions::create(sync::waits::Wait::MiscFile) })?;
         file.write_at(text.as_bytes(), 0)?;
         file.sync_all()?;
         directory.rename(&new, name)
@@ -259,7 +260,7 @@ fn write_list(directory: &Path, name: &str, pages: &[PageId]) -> Result<(), Warm
 /// What is longer than a list of all `file_pages` can be is none, and is not read.
 fn read_list(path: &Path, file_pages: u64) -> Result<Vec<PageId>, WarmFailure> {
     let read = || {
-        let file = File::open(path, OpenOptions::READ)?;
+        let file = File::open(path, OpenOptions::read(sync::waits::Wait::MiscFile))?;
         let bytes = file.len()?;
         if bytes > file_pages * LINE_BYTES_MAX {
             return Ok(None);

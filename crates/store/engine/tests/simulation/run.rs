@@ -94,7 +94,7 @@ fn row_in(bytes: &[u8]) -> Option<usize> {
 /// Keys for a new disk, durable as all that a server is given.
 fn make_keys(disk: &SimDisk) {
     let directory = Directory::open(disk.root()).unwrap();
-    let config = directory.open_file(cipher::CONFIG_FILE, OpenOptions::CREATE).unwrap();
+    let config = directory.open_file(cipher::CONFIG_FILE, OpenOptions::create(sync::waits::Wait::DataFile)).unwrap();
     config.write_at(br#"{"path": "keyring"}"#, 0).unwrap();
     config.sync_all().unwrap();
     directory.sync().unwrap();
@@ -258,7 +258,9 @@ impl Run {
         for (place, within) in [(self.disk.root().to_path_buf(), ""), (self.disk.root().join("redo"), "redo/")] {
             let directory = Directory::open(&place).map_err(|e| e.to_string())?;
             for name in directory.list().map_err(|e| e.to_string())? {
-                let Ok(file) = File::open(directory.join(&name), OpenOptions::READ) else { continue };
+                let Ok(file) = File::open(directory.join(&name), OpenOptions::read(sync::waits::Wait::DataFile)) else {
+                    continue;
+                };
                 let mut bytes = vec![0; file.len().map_err(|e| e.to_string())? as usize];
                 file.read_at(&mut bytes, 0).map_err(|e| e.to_string())?;
                 if let Some(at) = row_in(&bytes) {

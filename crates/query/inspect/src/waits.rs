@@ -1,0 +1,230 @@
+//! Waits in `performance_schema`: those of each session, sums of them by name, and the files that are open.
+
+use crate::statements::ps;
+use crate::{Context, Row, text, uint, word};
+use observe::waits::files::{self, FileSum, FileSums};
+use observe::waits::{self, Class, Event, Sum, Wait};
+use std::collections::{BTreeMap, HashMap};
+use types::{Result, Value};
+
+/// COUNT, SUM, MIN, AVG and MAX.
+fn times(sum: &Sum) -> [Value<'static>; 5] {
+    let least = if sum.min_ns == u64::MAX { 0 } else { sum.min_ns };
+    let average = sum.sum_ns.checked_div(sum.count).unwrap_or(0);
+    [uint(sum.count), ps(sum.sum_ns), ps(least), ps(average), ps(sum.max_ns)]
+}
+
+/// What OBJECT_TYPE, OBJECT_SCHEMA and OBJECT_NAME say.
+fn object(event: &Event) -> [Value<'static>; 3] {
+    let some = |part: Option<&str>| part.filter(|part| !part.is_empty()).map_or(Value::Null, |p| text(p.to_string()));
+    match event.what.class() {
+        Class::File => [word("FILE"), Value::Null, some(Some(&event.object))],
+        Class::Metadata => {
+            let mut parts = event.object.split('\0');
+            let (kind, schema, name) = (parts.next(), parts.next(), parts.next());
+            [some(kind), some(schema), some(name)]
+        }
+        _ => [Value::Null, Value::Null, Value::Null],
+    }
+}
+
+fn event_row(event: &Event, now_ns: u64) -> Row {
+    let ended = event.began_ns.map(|_| event.ended_ns.unwrap_or(now_ns));
+    let took = event.began_ns.zip(ended).map(|(began, ended)| ended.saturating_sub(began));
+    let time = |ns: Option<u64>| ns.map_or(Value::Null, ps);
+    let [kind, schema, name] = object(event);
+    vec![
+        uint(event.owner),
+        uint(event.id),
+        if event.is_over { uint(event.id) } else { Value::Null },
+        word(event.what.name()),
+        Value::Null,
+        time(event.began_ns),
+        time(ended),
+        time(took),
+        Value::Null,
+        schema,
+        name,
+        Value::Null,
+        kind,
+        uint(0),
+        Value::Null,
+        Value::Null,
+        word(event.operation.name()),
+        event.bytes.map_or(Value::Null, |bytes| Value::Int(bytes as i64)),
+        Value::Null,
+    ]
+}
+
+/// Sessions that are there; THREAD_ID is their connection's.
+fn sessions(cx: &Context) -> HashMap<u64, (String, String)> {
+    let processes = cx.source.processes().into_iter();
+    processes.map(|p| (p.id, (p.user.clone(), crate::without_port(&p.host).to_string()))).collect()
+}
+
+pub(crate) fn current(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    let sessions = sessions(cx);
+    let mut events: Vec<Event> = waits::books().filter_map(|book| book.current()).collect();
+    events.retain(|event| sessions.contains_key(&event.owner));
+    events.sort_by_key(|event| event.owner);
+    let now_ns = observe::clock::now_ns();
+    out.extend(events.iter().map(|event| event_row(event, now_ns)));
+    Ok(())
+}
+
+pub(crate) fn history(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    let sessions = sessions(cx);
+    let mut events: Vec<Event> = waits::books().flat_map(|book| book.history()).collect();
+    events.retain(|event| sessions.contains_key(&event.owner));
+    events.sort_by_key(|event| (event.owner, event.id));
+    let now_ns = observe::clock::now_ns();
+    out.extend(events.iter().map(|event| event_row(event, now_ns)));
+    Ok(())
+}
+
+type Sums = HashMap<Wait, Sum>;
+
+fn merge(into: &mut Sums, sums: &[(Wait, Sum)]) {
+    for (wait, sum) in sums {
+        into.entry(*wait).or_insert(Sum::NONE).merge(sum);
+    }
+}
+
+/// One group: a row for each wait.
+fn rows(group: &[Value<'static>], sums: &Sums, out: &mut Vec<Row>) {
+    for wait in Wait::ALL {
+        let mut row = group.to_vec();
+        row.push(word(wait.name()));
+        row.extend(times(sums.get(wait).unwrap_or(&Sum::NONE)));
+        out.push(row);
+    }
+}
+
+pub(crate) fn global(_: &Context, out: &mut Vec<Row>) -> Result<()> {
+    let all = waits::picture().all;
+    let sums = Wait::ALL.iter().map(|wait| (*wait, all[wait.index()])).collect();
+    rows(&[], &sums, out);
+    Ok(())
+}
+
+pub(crate) fn by_thread(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    let picture = waits::picture();
+    let mut threads: BTreeMap<u64, Sums> = sessions(cx).into_keys().map(|id| (id, Sums::new())).collect();
+    for (owner, sums) in &picture.live {
+        if let Some(known) = threads.get_mut(owner) {
+            merge(known, sums);
+        }
+    }
+    threads.iter().for_each(|(id, sums)| rows(&[uint(*id)], sums, out));
+    Ok(())
+}
+
+/// Sums of sessions that are there and that have ended by a key of the account; `None` is for threads that are nobody's.
+fn grouped<K: Ord>(cx: &Context, key: impl Fn(&str, &str) -> K) -> BTreeMap<Option<K>, Sums> {
+    let picture = waits::picture();
+    let sessions = sessions(cx);
+    let mut groups: BTreeMap<Option<K>, Sums> = BTreeMap::new();
+    for (user, host) in sessions.values() {
+        groups.entry(Some(key(user, host))).or_default();
+    }
+    for ((user, host), sums) in &picture.ended {
+        merge(groups.entry(Some(key(user, host))).or_default(), sums);
+    }
+    for (owner, sums) in &picture.live {
+        let of = match (owner, sessions.get(owner)) {
+            (0, _) => None,
+            (_, Some((user, host))) => Some(key(user, host)),
+            // It came after the list was made.
+            (_, None) => continue,
+        };
+        merge(groups.entry(of).or_default(), sums);
+    }
+    groups
+}
+
+pub(crate) fn by_account(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    for (account, sums) in grouped(cx, |user, host| (user.to_string(), host.to_string())) {
+        let (user, host) = account.map_or((Value::Null, Value::Null), |(user, host)| (text(user), text(host)));
+        rows(&[user, host], &sums, out);
+    }
+    Ok(())
+}
+
+pub(crate) fn by_user(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    for (user, sums) in grouped(cx, |user, _| user.to_string()) {
+        rows(&[user.map_or(Value::Null, text)], &sums, out);
+    }
+    Ok(())
+}
+
+pub(crate) fn by_host(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    for (host, sums) in grouped(cx, |_, host| host.to_string()) {
+        rows(&[host.map_or(Value::Null, text)], &sums, out);
+    }
+    Ok(())
+}
+
+/// All three uses together.
+fn total(sums: &FileSums) -> Sum {
+    let mut total = Sum::NONE;
+    sums.iter().for_each(|sum| total.merge(&sum.sum));
+    total
+}
+
+/// The columns of a file's sums, from COUNT_STAR on.
+fn file_columns(sums: &FileSums) -> Row {
+    let mut row: Row = times(&total(sums)).into();
+    for (at, sum) in sums.iter().enumerate() {
+        row.extend(times(&sum.sum));
+        if at < 2 {
+            row.push(Value::Int(sum.bytes as i64));
+        }
+    }
+    row
+}
+
+pub(crate) fn file_instances(_: &Context, out: &mut Vec<Row>) -> Result<()> {
+    for file in files::files().0 {
+        if let Some(path) = &file.path {
+            out.push(vec![text(path.display().to_string()), word(file.what.name()), uint(file.open.into())]);
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn files_by_instance(_: &Context, out: &mut Vec<Row>) -> Result<()> {
+    for file in files::files().0 {
+        if let Some(path) = &file.path {
+            let mut row = vec![text(path.display().to_string()), word(file.what.name()), uint(file.instance)];
+            row.extend(file_columns(&file.sums));
+            out.push(row);
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn files_by_event_name(_: &Context, out: &mut Vec<Row>) -> Result<()> {
+    let (open, closed) = files::files();
+    for wait in Wait::ALL.iter().filter(|wait| wait.class() == Class::File) {
+        let mut sums = [FileSum::NONE; 3];
+        let of_open = open.iter().filter(|file| file.what == *wait).map(|file| &file.sums);
+        let of_closed = closed.iter().filter(|(what, _)| what == wait).map(|(_, sums)| sums);
+        for file in of_open.chain(of_closed) {
+            sums.iter_mut().zip(file).for_each(|(sum, one)| sum.merge(one));
+        }
+        let mut row = vec![word(wait.name())];
+        row.extend(file_columns(&sums));
+        out.push(row);
+    }
+    Ok(())
+}
+
+/// Of what has instances: files. Locks of a kind are counted together.
+pub(crate) fn by_instance(_: &Context, out: &mut Vec<Row>) -> Result<()> {
+    for file in files::files().0 {
+        let mut row = vec![word(file.what.name()), uint(file.instance)];
+        row.extend(times(&total(&file.sums)));
+        out.push(row);
+    }
+    Ok(())
+}
