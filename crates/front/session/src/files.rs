@@ -14,7 +14,7 @@ use crate::session::{Done, Session};
 use crate::sink::{gone, wire_column};
 use crate::statement::text_of;
 use crate::variables::{Globals, Val, VarId, id};
-use expr::LoadedFile;
+use expr::{Env, LoadedFile, Teller};
 use plan::ColumnMeta;
 use plan::node::file::FileFormat;
 use protocol::{Capabilities, Connection, Output, ReadOutcome, RowFormat};
@@ -47,6 +47,33 @@ impl Read for Spool {
         self.file.read_at(&mut buf[..n], self.at).map_err(io::Error::other)?;
         self.at += n as u64;
         Ok(n)
+    }
+}
+
+/// A file that tells how far it was read.
+struct Told {
+    file: Box<dyn Read + Send>,
+    read: u64,
+    bytes: u64,
+    teller: Option<Teller>,
+}
+
+impl Read for Told {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = self.file.read(buf)?;
+        self.read += n as u64;
+        if let Some(tell) = &self.teller {
+            tell(self.read, self.bytes);
+        }
+        Ok(n)
+    }
+}
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        if let Some(tell) = &self.teller {
+            tell(0, 0);
+        }
     }
 }
 
@@ -136,11 +163,18 @@ impl Session {
             return Err(err!(ER_TEXTFILE_NOT_READABLE, path.display()));
         }
         let file = std::fs::File::open(&path).map_err(no_stat)?;
-        self.run_load(&mut planned, Box::new(file), out)
+        let bytes = file.metadata().map_err(no_stat)?.len();
+        self.run_load(&mut planned, Box::new(file), bytes, out)
     }
 
-    fn run_load(&mut self, planned: &mut Planned, file: Box<dyn Read + Send>, out: &mut Output) -> Result<Done> {
-        self.state.file = Some(file);
+    fn run_load(
+        &mut self,
+        planned: &mut Planned,
+        file: Box<dyn Read + Send>,
+        bytes: u64,
+        out: &mut Output,
+    ) -> Result<Done> {
+        self.state.file = Some(Box::new(Told { file, read: 0, bytes, teller: self.state.teller() }));
         self.state.note_source(&planned.parsed);
         let result = self.run(planned, &[], RowFormat::Text, out);
         self.state.file = None;
@@ -153,7 +187,10 @@ impl Session {
         let spool = self.spool(conn);
         let (_, out) = conn.split();
         let result = match spool? {
-            Ok(spool) => self.run_load(&mut planned, Box::new(spool), out),
+            Ok(spool) => {
+                let bytes = spool.end;
+                self.run_load(&mut planned, Box::new(spool), bytes, out)
+            }
             Err(e) => Err(e),
         };
         let done = result.map_err(|e| self.failed(e))?;

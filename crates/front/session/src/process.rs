@@ -5,6 +5,7 @@ use engine::Interrupt;
 use expr::Stage;
 use inspect::Process;
 use protocol::HangUp;
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use sync::{LaneId, Lanes, Mutex, Rank};
@@ -270,6 +271,16 @@ fn text_of(details: &Details, statement: u32) -> &[u8] {
     }
 }
 
+/// `copy to tmp table (37 %)`
+fn with_progress(stage: &'static str, progress: Option<(u64, u64)>) -> Cow<'static, str> {
+    match progress {
+        None => stage.into(),
+        Some((completed, estimated)) => {
+            format!("{stage} ({} %)", u128::from(completed) * 100 / u128::from(estimated)).into()
+        }
+    }
+}
+
 /// What a lane's session is doing; `None` if nobody has the lane, or not the session with this `slot` of the engine.
 fn process(lane: &Lane, slot: Option<u32>, now: u64) -> Option<Process> {
     // Acquire: pairs with Release in `Entry::open`.
@@ -299,11 +310,10 @@ fn process(lane: &Lane, slot: Option<u32>, now: u64) -> Option<Process> {
         command: NAMES[usize::from(doing)],
         time_s: now.saturating_sub(since) / 1_000_000,
         state: match details.kill.as_ref().and_then(|(interrupt, _)| interrupt.waits()) {
-            _ if !busy => "",
-            Some(wait) => wait.state().unwrap_or_default(),
-            None => Stage::ALL[usize::from(stage)].name(),
-        }
-        .into(),
+            _ if !busy => "".into(),
+            Some(wait) => wait.state().unwrap_or_default().into(),
+            None => with_progress(Stage::ALL[usize::from(stage)].name(), lane.performance.stages.progress()),
+        },
         info: (busy && !text.is_empty()).then(|| String::from_utf8_lossy(text).into_owned()),
         slot: own_slot,
     })

@@ -149,7 +149,7 @@ impl inspect::Source for Server {
         let mut list = self.processes.list();
         list.extend(self.events.process(crate::clock::clock_us()));
         for (connection, state) in self.catalog.locks().waits() {
-            list.iter_mut().filter(|p| p.id == connection).for_each(|p| p.state = state);
+            list.iter_mut().filter(|p| p.id == connection).for_each(|p| p.state = state.into());
         }
         list
     }

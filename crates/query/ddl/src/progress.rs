@@ -43,3 +43,11 @@ impl Progress {
         }
     }
 }
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(tell) = &self.teller {
+            tell(0, 0);
+        }
+    }
+}

@@ -66,7 +66,7 @@ pub(crate) fn process_row(p: crate::Process, full: bool) -> Row {
         maybe(p.database),
         word(p.command),
         Value::Int(p.time_s as i64),
-        word(p.state),
+        text(p.state),
         maybe(info),
     ]
 }

@@ -68,7 +68,7 @@ pub struct Process {
     pub command: &'static str,
     /// Seconds in this state.
     pub time_s: u64,
-    pub state: &'static str,
+    pub state: Cow<'static, str>,
     pub info: Option<String>,
     /// The slot of the session's transactions in the engine.
     pub slot: u32,

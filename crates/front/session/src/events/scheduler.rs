@@ -172,7 +172,7 @@ impl Scheduler {
             thread: Some("thread/sql/event_scheduler"),
             command: "Daemon",
             time_s: now_us.saturating_sub(since) / 1_000_000,
-            state: if is_idle { "Waiting on empty queue" } else { "Waiting for next activation" },
+            state: if is_idle { "Waiting on empty queue" } else { "Waiting for next activation" }.into(),
             slot: u32::MAX,
             ..Process::default()
         })
