@@ -15,7 +15,7 @@
 //! another table do not count, so whoever holds one finds its digest again, and cells begin anew when their writer next comes.
 
 use crate::Figures;
-use crate::latency::{Latencies, LatencyCells, bucket_of};
+use crate::latency::{Latencies, LatencyCells};
 use crate::statements::{StatementCells, StatementTotals};
 use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
@@ -283,6 +283,8 @@ impl Cells {
 pub struct Ended<'f> {
     /// `None`: it was not timed.
     pub took_ns: Option<u64>,
+    /// That of [`bucket_of`](crate::latency::bucket_of), if it was.
+    pub bucket: usize,
     /// Microseconds since 1970.
     pub now_us: u64,
     pub figures: &'f Figures,
@@ -295,10 +297,10 @@ pub struct Sampling(&'static Cells);
 
 /// Counts the latency of a statement, whatever its digest.
 #[inline]
-pub fn add_latency(took_ns: u64) {
+pub fn add_latency(bucket: usize) {
     if let Some(lane) = lane() {
         // Relaxed: see `Place::is_current`.
-        lane.all.add(ALL_LATENCIES.load(Ordering::Relaxed), bucket_of(took_ns));
+        lane.all.add(ALL_LATENCIES.load(Ordering::Relaxed), bucket);
     }
 }
 
@@ -314,7 +316,7 @@ pub fn add(place: Place, ended: &Ended<'_>) -> Option<Sampling> {
     cells.sums.add(took_ns, ended.figures, ended.has_rare);
     cells.last_seen_us.store(ended.now_us, Ordering::Relaxed); // Relaxed: single writer
     if ended.took_ns.is_some() {
-        cells.latencies.add(LATENCIES.load(Ordering::Relaxed), bucket_of(took_ns)); // Relaxed: see `Place::is_current`
+        cells.latencies.add(LATENCIES.load(Ordering::Relaxed), ended.bucket); // Relaxed: see `Place::is_current`
     }
     // Relaxed: single writer.
     let seen_us = cells.sample_seen_us.load(Ordering::Relaxed);

@@ -24,19 +24,25 @@ pub static BUCKET_ENDS_PS: [u64; BUCKETS] = {
     ends
 };
 
-/// By the two highest bits of a time in picoseconds, the first bucket that such a time can be in.
-static FIRST_BUCKET: [u16; 128] = {
-    let mut first = [0; 128];
-    let mut at = 0;
-    while at < first.len() {
-        let (high, half) = (at / 2, at % 2);
-        let least = if high == 0 { 0 } else { (1 << high) | (half as u64) << (high - 1) };
-        let mut bucket = 0;
-        while BUCKET_ENDS_PS[bucket] <= least {
-            bucket += 1;
+/// Bits behind the highest one that choose where the search begins: a step is less than a bucket.
+const STEP_BITS: u32 = 5;
+const STEPS: usize = 1 << STEP_BITS;
+
+/// By the highest bit of a time in picoseconds and the five behind it, the first bucket that such a time can be in.
+static FIRST_BUCKET: [[u16; STEPS]; 64] = {
+    let mut first = [[0; STEPS]; 64];
+    let (mut high, mut bucket) = (STEP_BITS as usize, 0);
+    while high < first.len() {
+        let mut step = 0;
+        while step < STEPS {
+            let least = 1 << high | (step as u64) << (high - STEP_BITS as usize);
+            while BUCKET_ENDS_PS[bucket] <= least && bucket < BUCKETS - 1 {
+                bucket += 1;
+            }
+            first[high][step] = bucket as u16;
+            step += 1;
         }
-        first[at] = bucket as u16;
-        at += 1;
+        high += 1;
     }
     first
 };
@@ -49,12 +55,10 @@ pub fn bucket_of(ns: u64) -> usize {
         return 0;
     }
     let high = ps.ilog2();
-    let place = 2 * high as usize + usize::from(ps >> (high - 1) & 1 == 1);
-    let mut bucket = usize::from(FIRST_BUCKET[place]);
-    while BUCKET_ENDS_PS[bucket] <= ps && bucket < BUCKETS - 1 {
-        bucket += 1;
-    }
-    bucket
+    let step = (ps >> (high - STEP_BITS)) as usize % STEPS;
+    let bucket = usize::from(FIRST_BUCKET[high as usize][step]);
+    // The next one at most: a step ends before a second bucket does.
+    bucket + usize::from(BUCKET_ENDS_PS[bucket] <= ps && bucket < BUCKETS - 1)
 }
 
 /// Counts by bucket, as read.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const AGE_US: u64 = 60_000_000;
 
 fn ended(took_ns: u64, now_us: u64, figures: &Figures) -> Ended<'_> {
-    Ended { took_ns: Some(took_ns), now_us, figures, has_rare: true }
+    Ended { took_ns: Some(took_ns), bucket: observe::latency::bucket_of(took_ns), now_us, figures, has_rare: true }
 }
 
 fn run(place: Place, took_ns: u64, now_us: u64) {

@@ -282,11 +282,13 @@ impl Session {
         let took_ns = if flags.is_timed() { took_ns } else { 0 };
         lane.sums.add(consumers, class, took_ns, &figures, has_rare);
         let place = self.recorder.digests.place;
+        let bucket = if flags.is_timed() { observe::latency::bucket_of(took_ns) } else { 0 };
         if flags.is_timed() {
-            digests::add_latency(took_ns);
+            digests::add_latency(bucket);
         }
         let ended = digests::Ended {
             took_ns: flags.is_timed().then_some(took_ns),
+            bucket,
             now_us: self.state.clock_us + took_ns / 1000,
             figures: &figures,
             has_rare,
