@@ -63,10 +63,16 @@ impl File {
     }
 
     /// Does what may make the thread sleep, and counts it.
-    fn timed<T>(&self, how: FileUse, operation: Operation, bytes: u64, work: impl FnOnce() -> Result<T>) -> Result<T> {
-        let waiting = blocking::waiting_for(self.watched.what(), operation, &self.path.to_string_lossy());
+    fn timed<T>(
+        &self,
+        how: FileUse,
+        operation: Operation,
+        bytes: impl FnOnce(&T) -> u64,
+        work: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        let waiting = blocking::sleeping(self.watched.what(), operation, &self.path.to_string_lossy());
         let done = work();
-        let moved = matches!(how, FileUse::Read | FileUse::Write).then_some(if done.is_ok() { bytes } else { 0 });
+        let moved = (how != FileUse::Misc).then(|| done.as_ref().map_or(0, bytes));
         if let Some(ns) = waiting.end(moved) {
             self.watched.add(how, ns, moved.unwrap_or(0));
         }
@@ -96,16 +102,21 @@ impl File {
     /// Fills `buf` from `offset` as far as the file goes; the number of bytes read.
     pub fn read_up_to(&self, buf: &mut [u8], offset: u64) -> Result<usize> {
         self.assert_aligned(buf.as_ptr(), buf.len(), offset);
-        self.timed(FileUse::Read, Operation::Read, buf.len() as u64, || match &self.backend {
-            Backend::Kernel(fd) => {
+        self.timed(
+            FileUse::Read,
+            Operation::Read,
+            |n| *n as u64,
+            || match &self.backend {
+                Backend::Kernel(fd) => {
+                    #[cfg(any(test, feature = "faults"))]
+                    faults::process(Op::Read, &self.path, 0)?;
+                    kernel::read_up_to(fd, &self.path, buf, offset)
+                }
+                Backend::Overlay(file) => file.read_up_to(&self.path, buf, offset),
                 #[cfg(any(test, feature = "faults"))]
-                faults::process(Op::Read, &self.path, 0)?;
-                kernel::read_up_to(fd, &self.path, buf, offset)
-            }
-            Backend::Overlay(file) => file.read_up_to(&self.path, buf, offset),
-            #[cfg(any(test, feature = "faults"))]
-            Backend::Simulated(file) => file.read(&self.path, buf, offset),
-        })
+                Backend::Simulated(file) => file.read(&self.path, buf, offset),
+            },
+        )
     }
 
     /// Writes all of `buf` at `offset`. After an error any part of it may be in the file.
@@ -120,26 +131,31 @@ impl File {
             self.assert_aligned(buf.as_ptr(), buf.len(), position);
             position += buf.len() as u64;
         }
-        self.timed(FileUse::Write, Operation::Write, position - offset, || match &self.backend {
-            Backend::Kernel(fd) => {
-                #[cfg(any(test, feature = "faults"))]
-                if faults::process_has_script() {
-                    let growth = position.saturating_sub(kernel::len(fd, &self.path)?);
-                    if let Some(keep) = faults::process_write(&self.path, (position - offset) as usize, growth)? {
-                        let bytes = bufs.concat_bytes();
-                        kernel::write_all(fd, &self.path, &bytes[..keep], offset)?;
-                        faults::abort();
+        self.timed(
+            FileUse::Write,
+            Operation::Write,
+            |()| position - offset,
+            || match &self.backend {
+                Backend::Kernel(fd) => {
+                    #[cfg(any(test, feature = "faults"))]
+                    if faults::process_has_script() {
+                        let growth = position.saturating_sub(kernel::len(fd, &self.path)?);
+                        if let Some(keep) = faults::process_write(&self.path, (position - offset) as usize, growth)? {
+                            let bytes = bufs.concat_bytes();
+                            kernel::write_all(fd, &self.path, &bytes[..keep], offset)?;
+                            faults::abort();
+                        }
+                    }
+                    match bufs {
+                        [one] => kernel::write_all(fd, &self.path, one, offset),
+                        many => kernel::write_vectored_all(fd, &self.path, many, offset),
                     }
                 }
-                match bufs {
-                    [one] => kernel::write_all(fd, &self.path, one, offset),
-                    many => kernel::write_vectored_all(fd, &self.path, many, offset),
-                }
-            }
-            Backend::Overlay(file) => file.write_all(&self.path, bufs, offset),
-            #[cfg(any(test, feature = "faults"))]
-            Backend::Simulated(file) => file.write(&self.path, bufs.concat_bytes(), offset),
-        })
+                Backend::Overlay(file) => file.write_all(&self.path, bufs, offset),
+                #[cfg(any(test, feature = "faults"))]
+                Backend::Simulated(file) => file.write(&self.path, bufs.concat_bytes(), offset),
+            },
+        )
     }
 
     /// The greatest write that the device makes whole or not at all, as a power of two, where writes of [`crate::ALIGNMENT`] and
@@ -163,75 +179,100 @@ impl File {
         self.assert_aligned(buf.as_ptr(), buf.len(), offset);
         let fits = buf.len().is_power_of_two() && offset.is_multiple_of(buf.len() as u64);
         assert!(fits, "{} bytes at {offset} are no unit", buf.len());
-        self.timed(FileUse::Write, Operation::Write, buf.len() as u64, || match &self.backend {
-            Backend::Kernel(fd) => kernel::write_atomic(fd, &self.path, buf, offset),
-            Backend::Overlay(file) => file.write_all(&self.path, &[IoSlice::new(buf)], offset),
-            #[cfg(any(test, feature = "faults"))]
-            Backend::Simulated(file) => file.write_whole(&self.path, buf.to_vec(), offset),
-        })
+        self.timed(
+            FileUse::Write,
+            Operation::Write,
+            |()| buf.len() as u64,
+            || match &self.backend {
+                Backend::Kernel(fd) => kernel::write_atomic(fd, &self.path, buf, offset),
+                Backend::Overlay(file) => file.write_all(&self.path, &[IoSlice::new(buf)], offset),
+                #[cfg(any(test, feature = "faults"))]
+                Backend::Simulated(file) => file.write_whole(&self.path, buf.to_vec(), offset),
+            },
+        )
     }
 
     /// Makes durable what was written, with as much of the file's own data (its length) as reading it needs.
     /// After an error the file must not be used: nobody knows what is on the device.
     pub fn sync_data(&self) -> Result<()> {
-        self.timed(FileUse::Misc, Operation::Sync, 0, || match &self.backend {
-            Backend::Kernel(fd) => {
+        self.timed(
+            FileUse::Misc,
+            Operation::Sync,
+            |()| 0,
+            || match &self.backend {
+                Backend::Kernel(fd) => {
+                    #[cfg(any(test, feature = "faults"))]
+                    faults::process(Op::Sync, &self.path, 0)?;
+                    kernel::sync_data(fd, &self.path)
+                }
+                Backend::Overlay(_) => Ok(()),
                 #[cfg(any(test, feature = "faults"))]
-                faults::process(Op::Sync, &self.path, 0)?;
-                kernel::sync_data(fd, &self.path)
-            }
-            Backend::Overlay(_) => Ok(()),
-            #[cfg(any(test, feature = "faults"))]
-            Backend::Simulated(file) => file.sync(&self.path),
-        })
+                Backend::Simulated(file) => file.sync(&self.path),
+            },
+        )
     }
 
     /// As [`File::sync_data`], with all of the file's own data (times of change).
     pub fn sync_all(&self) -> Result<()> {
-        self.timed(FileUse::Misc, Operation::Sync, 0, || match &self.backend {
-            Backend::Kernel(fd) => {
+        self.timed(
+            FileUse::Misc,
+            Operation::Sync,
+            |()| 0,
+            || match &self.backend {
+                Backend::Kernel(fd) => {
+                    #[cfg(any(test, feature = "faults"))]
+                    faults::process(Op::Sync, &self.path, 0)?;
+                    kernel::sync_all(fd, &self.path)
+                }
+                Backend::Overlay(_) => Ok(()),
                 #[cfg(any(test, feature = "faults"))]
-                faults::process(Op::Sync, &self.path, 0)?;
-                kernel::sync_all(fd, &self.path)
-            }
-            Backend::Overlay(_) => Ok(()),
-            #[cfg(any(test, feature = "faults"))]
-            Backend::Simulated(file) => file.sync(&self.path),
-        })
+                Backend::Simulated(file) => file.sync(&self.path),
+            },
+        )
     }
 
     /// Reserves blocks for `offset..offset + len` and makes the file that long at least. `Full` when the device has no room;
     /// afterwards writes to the range do not run out of space.
     pub fn allocate(&self, offset: u64, len: u64) -> Result<()> {
-        self.timed(FileUse::Misc, Operation::Resize, 0, || match &self.backend {
-            Backend::Kernel(fd) => {
-                #[cfg(any(test, feature = "faults"))]
-                if faults::process_has_script() {
-                    let growth = (offset + len).saturating_sub(kernel::len(fd, &self.path)?);
-                    faults::process(Op::Allocate, &self.path, growth)?;
+        self.timed(
+            FileUse::Misc,
+            Operation::Resize,
+            |()| 0,
+            || match &self.backend {
+                Backend::Kernel(fd) => {
+                    #[cfg(any(test, feature = "faults"))]
+                    if faults::process_has_script() {
+                        let growth = (offset + len).saturating_sub(kernel::len(fd, &self.path)?);
+                        faults::process(Op::Allocate, &self.path, growth)?;
+                    }
+                    kernel::allocate(fd, &self.path, offset, len)
                 }
-                kernel::allocate(fd, &self.path, offset, len)
-            }
-            Backend::Overlay(file) => file.allocate(&self.path, offset + len),
-            #[cfg(any(test, feature = "faults"))]
-            Backend::Simulated(file) => file.allocate(&self.path, offset, len),
-        })
+                Backend::Overlay(file) => file.allocate(&self.path, offset + len),
+                #[cfg(any(test, feature = "faults"))]
+                Backend::Simulated(file) => file.allocate(&self.path, offset, len),
+            },
+        )
     }
 
     /// Gives the blocks of `offset..offset + len` back to the device; the bytes read as zeros from then on, and the length stays.
     /// Where the file system cannot, nothing happens. Writing there needs room again.
     pub fn punch(&self, offset: u64, len: u64) -> Result<()> {
-        self.timed(FileUse::Misc, Operation::Resize, 0, || match &self.backend {
-            Backend::Kernel(fd) => {
+        self.timed(
+            FileUse::Misc,
+            Operation::Resize,
+            |()| 0,
+            || match &self.backend {
+                Backend::Kernel(fd) => {
+                    #[cfg(any(test, feature = "faults"))]
+                    faults::process(Op::Punch, &self.path, 0)?;
+                    kernel::punch(fd, &self.path, offset, len)
+                }
+                // As a file system that cannot: what an overlay has written is few blocks, and the rest is not its own.
+                Backend::Overlay(_) => Ok(()),
                 #[cfg(any(test, feature = "faults"))]
-                faults::process(Op::Punch, &self.path, 0)?;
-                kernel::punch(fd, &self.path, offset, len)
-            }
-            // As a file system that cannot: what an overlay has written is few blocks, and the rest is not its own.
-            Backend::Overlay(_) => Ok(()),
-            #[cfg(any(test, feature = "faults"))]
-            Backend::Simulated(file) => file.punch(&self.path, offset, len),
-        })
+                Backend::Simulated(file) => file.punch(&self.path, offset, len),
+            },
+        )
     }
 
     /// Bytes of the device that the file takes.
@@ -257,16 +298,21 @@ impl File {
 
     /// Cuts the file, or lengthens it with zeros.
     pub fn truncate(&self, len: u64) -> Result<()> {
-        self.timed(FileUse::Misc, Operation::Resize, 0, || match &self.backend {
-            Backend::Kernel(fd) => {
+        self.timed(
+            FileUse::Misc,
+            Operation::Resize,
+            |()| 0,
+            || match &self.backend {
+                Backend::Kernel(fd) => {
+                    #[cfg(any(test, feature = "faults"))]
+                    faults::process(Op::Truncate, &self.path, 0)?;
+                    kernel::truncate(fd, &self.path, len)
+                }
+                Backend::Overlay(file) => file.truncate(&self.path, len),
                 #[cfg(any(test, feature = "faults"))]
-                faults::process(Op::Truncate, &self.path, 0)?;
-                kernel::truncate(fd, &self.path, len)
-            }
-            Backend::Overlay(file) => file.truncate(&self.path, len),
-            #[cfg(any(test, feature = "faults"))]
-            Backend::Simulated(file) => file.truncate(&self.path, len),
-        })
+                Backend::Simulated(file) => file.truncate(&self.path, len),
+            },
+        )
     }
 
     /// Takes the file for this process until it is closed, the process's death included. `Locked` when another has it.

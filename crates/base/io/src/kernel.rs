@@ -11,7 +11,6 @@ use std::num::NonZeroU64;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::OnceLock;
-use sync::blocking::about_to_block;
 
 /// Files are the server user's alone, as MySQL's are readable by the group at most.
 const FILE_MODE: Mode = Mode::from_raw_mode(0o640);
@@ -117,7 +116,6 @@ pub(crate) fn open_unnamed(directory: &Path) -> Result<OwnedFd> {
 
 /// Reads until the buffer is full or the file ends; the number of bytes read.
 pub(crate) fn read_up_to(fd: &OwnedFd, path: &Path, buf: &mut [u8], offset: u64) -> Result<usize> {
-    about_to_block();
     let mut done = 0;
     while done < buf.len() {
         match retry_on_intr(|| rustix::io::pread(fd, &mut buf[done..], offset + done as u64)) {
@@ -194,18 +192,15 @@ pub(crate) fn write_vectored_all(fd: &OwnedFd, path: &Path, bufs: &[IoSlice<'_>]
 }
 
 pub(crate) fn sync_data(fd: &OwnedFd, path: &Path) -> Result<()> {
-    about_to_block();
     retry_on_intr(|| fs::fdatasync(fd)).map_err(|e| Error::new(Op::Sync, path, e))
 }
 
 pub(crate) fn sync_all(fd: &OwnedFd, path: &Path) -> Result<()> {
-    about_to_block();
     retry_on_intr(|| fs::fsync(fd)).map_err(|e| Error::new(Op::Sync, path, e))
 }
 
 /// Makes sure that `offset..offset + len` has blocks and lies within the file.
 pub(crate) fn allocate(fd: &OwnedFd, path: &Path, offset: u64, len: u64) -> Result<()> {
-    about_to_block();
     match retry_on_intr(|| fs::fallocate(fd, FallocateFlags::empty(), offset, len)) {
         // The file system cannot: let the file grow, and a full disk shows at the write.
         Err(Errno::OPNOTSUPP) => {
@@ -218,7 +213,6 @@ pub(crate) fn allocate(fd: &OwnedFd, path: &Path, offset: u64, len: u64) -> Resu
 
 /// Gives back the blocks of `offset..offset + len`, which reads as zeros from then on. The length stays.
 pub(crate) fn punch(fd: &OwnedFd, path: &Path, offset: u64, len: u64) -> Result<()> {
-    about_to_block();
     match retry_on_intr(|| fs::fallocate(fd, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, offset, len)) {
         // The file system cannot: the blocks stay.
         Err(Errno::OPNOTSUPP) => Ok(()),

@@ -3,7 +3,7 @@
 //! # Before it sleeps it gives its office away
 //!
 //! A thread that serves many connections in turn ([leader/followers][lf], as in thread pools) may meet a row lock, a flush or a page on
-//! disk in the middle of a statement. Whoever is about to make the calling thread sleep for more than a moment says so here first:
+//! disk in the middle of a statement. What makes the calling thread sleep for more than a moment does this first:
 //! [`futex`](crate::futex) and [`Condvar`](crate::Condvar) waits, reads and syncs of files, sockets that are not ready.
 //!
 //! The action may take only locks of rank [`Rank::Workers`](crate::Rank::Workers): the sleeper may hold any other.
@@ -40,7 +40,7 @@ pub fn before_blocking(action: Option<Action>) {
 
 /// The calling thread is about to sleep.
 #[inline]
-pub fn about_to_block() {
+pub(crate) fn about_to_block() {
     if ARMED.get() {
         act();
     }
@@ -144,6 +144,20 @@ pub fn waiting_for(what: Wait, operation: Operation, object: &str) -> Waiting {
         waiting.ticket = book_for(what).and_then(|book| Ticket::begin(book, what, operation, object));
     }
     waiting
+}
+
+/// As [`waiting_for`], of a thread that sleeps outside this crate: in a system call.
+pub fn sleeping(what: Wait, operation: Operation, object: &str) -> Waiting {
+    about_to_block();
+    waiting_for(what, operation, object)
+}
+
+/// The thread sleeps until a client's socket is ready. `None`: that is not counted, as at first.
+#[inline]
+pub fn socket(operation: Operation) -> Option<Waiting> {
+    about_to_block();
+    let (is_counted, _) = waits::flags(Wait::ClientConnection);
+    is_counted.then(|| waiting_for(Wait::ClientConnection, operation, ""))
 }
 
 /// Where a wait of this thread is counted.

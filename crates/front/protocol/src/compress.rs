@@ -315,7 +315,7 @@ impl Frames {
             None => {
                 let room = &mut self.incoming[before..];
                 let taken = if source.wait {
-                    sync::blocking::about_to_block();
+                    let _waiting = sync::blocking::socket(sync::waits::Operation::Receive);
                     source.stream.recv(room)
                 } else {
                     source.stream.recv_ready(room)

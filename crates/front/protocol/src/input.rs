@@ -161,7 +161,7 @@ impl Input {
                     if let Err(outcome) = self.set_timeout(stream, first_byte) {
                         return outcome;
                     }
-                    sync::blocking::about_to_block();
+                    let _waiting = sync::blocking::socket(sync::waits::Operation::Receive);
                     stream.recv(&mut self.buffer)
                 };
                 match received {
@@ -249,7 +249,7 @@ impl Input {
                 }
                 self.set_timeout(stream, Some(left))?;
             }
-            sync::blocking::about_to_block();
+            let _waiting = sync::blocking::socket(sync::waits::Operation::Receive);
             let received = match transport {
                 Transport::Tls(_) | Transport::Compressed(_) => self.unwrap(stream, transport, true),
                 _ => {
@@ -285,8 +285,8 @@ impl Input {
         let mut wait = first_byte != Some(Duration::ZERO);
         if wait {
             self.set_timeout(stream, first_byte)?;
-            sync::blocking::about_to_block();
         }
+        let _waiting = wait.then(|| sync::blocking::socket(sync::waits::Operation::Receive));
         let mut deadline = None;
         loop {
             match self.unwrap(stream, transport, wait) {

@@ -78,7 +78,7 @@ impl Stream {
     /// Sends what the socket has no room for now.
     #[cold]
     fn send_slowly(&self, bytes: &[u8]) -> io::Result<()> {
-        sync::blocking::about_to_block();
+        let _waiting = sync::blocking::socket(sync::waits::Operation::Send);
         match self {
             Stream::Tcp(s) => (&*s).write_all(bytes),
             #[cfg(unix)]

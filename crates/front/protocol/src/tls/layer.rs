@@ -49,7 +49,7 @@ impl Layer {
                 return Err(io::ErrorKind::TimedOut.into());
             }
             stream.set_read_timeout(Some(left.max(Duration::from_millis(1))))?;
-            sync::blocking::about_to_block();
+            let _waiting = sync::blocking::socket(sync::waits::Operation::Receive);
             let received = layer.receive_some(stream, true)?;
             if received == 0 {
                 return Err(io::ErrorKind::UnexpectedEof.into());
