@@ -2,6 +2,7 @@
 
 use crate::counters::{Counter, CounterId};
 use crate::histogram::{self, Timer};
+use crate::table_io::TableCells;
 use std::cell::{Cell, OnceCell};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,11 +19,16 @@ pub const RARE: CounterId = CounterId(COUNTERS_MAX as u16 - 1);
 pub(crate) struct Block {
     pub(crate) counters: [AtomicU64; COUNTERS_MAX],
     pub(crate) timers: [histogram::Cells; Timer::ALL.len()],
+    pub(crate) tables: TableCells,
 }
 
 impl Default for Block {
     fn default() -> Self {
-        Block { counters: [const { AtomicU64::new(0) }; COUNTERS_MAX], timers: Default::default() }
+        Block {
+            counters: [const { AtomicU64::new(0) }; COUNTERS_MAX],
+            timers: Default::default(),
+            tables: TableCells::default(),
+        }
     }
 }
 

@@ -21,6 +21,7 @@ mod registry;
 mod session;
 pub mod setup;
 mod statements;
+mod table_io;
 mod transactions;
 
 pub use counters::{Counter, CounterId};
@@ -30,4 +31,5 @@ pub use registry::{Family, register, register_family, register_gauge, status, st
 pub use session::SessionCounters;
 pub use statements::{FIGURES, FIRST_RARE, Figure, Figures, StatementCells, StatementSums, StatementTotals};
 pub use sync::{clock, waits};
+pub use table_io::{ROW_USES, RowCounts, RowUse, count_rows, rows_by_tree};
 pub use transactions::{TimeCells, TimeTotals, TransactionSums, TransactionTotals};

@@ -156,6 +156,7 @@ pub fn switch_off() {
     // Relaxed: no other thread serves anybody yet.
     IS_OFF.store(1, Ordering::Relaxed);
     WORD.fetch_and(!(CONSUMERS | STAGES), Ordering::Relaxed);
+    sync::waits::set_flags(sync::waits::Wait::TableIo, false, false);
     tell_waits();
 }
 

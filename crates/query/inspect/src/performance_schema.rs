@@ -71,6 +71,7 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("keyring_keys", All(keyring_keys)),
     ("log_status", All(log_status)),
     ("metadata_locks", All(metadata_locks)),
+    ("objects_summary_global_by_type", All(waits::objects)),
     ("persisted_variables", All(persisted_variables)),
     ("processlist", All(threads::processlist)),
     ("replication_applier_configuration", All(|cx, out| replication(cx, Replication::ApplierConfiguration, out))),
@@ -83,6 +84,8 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("replication_connection_status", All(|cx, out| replication(cx, Replication::ConnectionStatus, out))),
     ("session_status", All(session_status)),
     ("session_variables", All(session_variables)),
+    ("table_io_waits_summary_by_index_usage", All(waits::io_by_index)),
+    ("table_io_waits_summary_by_table", All(waits::io_by_table)),
     ("threads", All(threads::threads)),
     ("variables_info", All(variables_info)),
 ];

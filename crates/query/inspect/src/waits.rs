@@ -2,9 +2,12 @@
 
 use crate::statements::ps;
 use crate::{Context, Row, text, uint, word};
+use catalog::Table;
 use observe::waits::files::{self, FileSum, FileSums};
 use observe::waits::{self, Class, Event, Sum, Wait};
+use observe::{RowCounts, RowUse};
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 use types::{Result, Value};
 
 /// COUNT, SUM, MIN, AVG and MAX.
@@ -224,6 +227,82 @@ pub(crate) fn by_instance(_: &Context, out: &mut Vec<Row>) -> Result<()> {
     for file in files::files().0 {
         let mut row = vec![word(file.what.name()), uint(file.instance)];
         row.extend(times(&total(&file.sums)));
+        out.push(row);
+    }
+    Ok(())
+}
+
+/// COUNT and times, which are not taken of rows.
+fn untimed(count: u64) -> [Value<'static>; 5] {
+    [uint(count), uint(0), uint(0), uint(0), uint(0)]
+}
+
+/// All, reads, writes, and each kind.
+fn io_columns(counts: &RowCounts) -> Row {
+    let of = |how: RowUse| counts[how as usize];
+    let read = of(RowUse::Fetch) + of(RowUse::Scan);
+    let changes = [of(RowUse::Insert), of(RowUse::Update), of(RowUse::Delete)];
+    let write = changes.iter().sum();
+    [read + write, read, write, read].into_iter().chain(changes).flat_map(untimed).collect()
+}
+
+/// Tables of the storage engine with the counts of each index, the clustered one first.
+fn tables(cx: &Context) -> Vec<(Arc<Table>, Vec<RowCounts>)> {
+    let by_tree = observe::rows_by_tree();
+    let stored = |table: &&Arc<Table>| table.is_base() && table.virtual_rows.is_none();
+    let mut tables: Vec<Arc<Table>> =
+        cx.version.schemas.values().flat_map(|s| s.tables.values()).filter(stored).cloned().collect();
+    tables.sort_by(|a, b| (&a.schema, &a.name).cmp(&(&b.schema, &b.name)));
+    let counts = |table: &Table| {
+        table.indexes.iter().map(|index| by_tree.get(&index.tree.id).copied().unwrap_or_default()).collect()
+    };
+    tables.into_iter().map(|table| (Arc::clone(&table), counts(&table))).collect()
+}
+
+fn sum(counts: &[RowCounts]) -> RowCounts {
+    std::array::from_fn(|at| counts.iter().map(|counts| counts[at]).sum())
+}
+
+pub(crate) fn io_by_table(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    for (table, counts) in tables(cx) {
+        let mut row = vec![word("TABLE"), text(&table.schema), text(&table.name)];
+        row.extend(io_columns(&sum(&counts)));
+        out.push(row);
+    }
+    Ok(())
+}
+
+/// The row without an index is of inserts and of scans of the whole table.
+pub(crate) fn io_by_index(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    for (table, counts) in tables(cx) {
+        let mut line = |index: Value<'static>, counts: &RowCounts| {
+            let mut row = vec![word("TABLE"), text(&table.schema), text(&table.name), index];
+            row.extend(io_columns(counts));
+            out.push(row);
+        };
+        let all = sum(&counts);
+        let mut without = RowCounts::default();
+        for how in [RowUse::Scan, RowUse::Insert] {
+            without[how as usize] = all[how as usize];
+        }
+        for (index, counts) in table.indexes.iter().zip(&counts) {
+            let mut counts = *counts;
+            counts[RowUse::Scan as usize] = 0;
+            counts[RowUse::Insert as usize] = 0;
+            match index.is_hidden() {
+                true => without.iter_mut().zip(counts).for_each(|(sum, n)| *sum += n),
+                false => line(text(&index.name), &counts),
+            }
+        }
+        line(Value::Null, &without);
+    }
+    Ok(())
+}
+
+pub(crate) fn objects(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    for (table, counts) in tables(cx) {
+        let mut row = vec![word("TABLE"), text(&table.schema), text(&table.name)];
+        row.extend(untimed(sum(&counts).iter().sum()));
         out.push(row);
     }
     Ok(())

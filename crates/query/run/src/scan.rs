@@ -681,6 +681,9 @@ impl ScanOp {
         let lane = observe::lane();
         lane.increment(Counter::HandlerReadKey);
         lane.add(Counter::InnodbRowsRead, u64::from(found));
+        if found {
+            observe::count_rows(self.tree.id, observe::RowUse::Fetch, 1);
+        }
         Ok(found)
     }
 

@@ -13,7 +13,8 @@ const TABLE: [Instrument; Wait::COUNT] = {
         let kind = if matches!(wait.class(), Class::Idle) { Kind::Idle } else { Kind::Wait };
         let (enabled, properties) = (wait.is_on(), wait.properties());
         let is_new = Instrument::new(wait.name(), kind);
-        table[at] = Instrument { enabled, timed: Some(enabled), properties, ..is_new };
+        let timed = if matches!(wait.class(), Class::Table) { None } else { Some(enabled) };
+        table[at] = Instrument { enabled, timed, properties, ..is_new };
         at += 1;
     }
     table

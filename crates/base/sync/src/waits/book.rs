@@ -71,6 +71,7 @@ pub fn set_switches(switches: Switches) {
 }
 
 /// Is the wait counted, and is it timed?
+#[inline]
 pub fn flags(wait: Wait) -> (bool, bool) {
     // Relaxed: as in `switches`.
     let flags = FLAGS[wait.index()].load(Ordering::Relaxed);
@@ -86,6 +87,12 @@ pub fn set_flags(wait: Wait, enabled: bool, timed: bool) {
 pub fn start_over() {
     // Relaxed: as in `switches`.
     EPOCH.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Sums of another one are zero.
+#[inline]
+pub fn current_epoch() -> u32 {
+    epoch()
 }
 
 pub(super) fn epoch() -> u32 {

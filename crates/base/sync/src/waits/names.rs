@@ -11,6 +11,8 @@ pub enum Class {
     File,
     Socket,
     Metadata,
+    /// Rows, which are counted by who reads and changes them; nobody waits.
+    Table,
     Idle,
 }
 
@@ -147,6 +149,9 @@ waits! {
         ServerUnixSocket = "wait/io/socket/sql/server_unix_socket",
         ClientConnection = "wait/io/socket/sql/client_connection",
     ;
+    Table:
+        TableIo = "wait/io/table/sql/handler",
+    ;
     Metadata:
         MetadataLock = "wait/lock/metadata/sql/mdl",
     ;
@@ -211,7 +216,7 @@ impl Wait {
         match self.class() {
             Class::Mutex | Class::RwLock => Operation::Lock,
             Class::Cond => Operation::Wait,
-            Class::File => Operation::Read,
+            Class::File | Class::Table => Operation::Read,
             Class::Socket => Operation::Receive,
             Class::Metadata => Operation::MetadataLock,
             Class::Idle => Operation::Idle,
@@ -285,6 +290,7 @@ mod tests {
                 Class::File => "wait/io/file/",
                 Class::Socket => "wait/io/socket/",
                 Class::Metadata => "wait/lock/metadata/",
+                Class::Table => "wait/io/table/",
                 Class::Idle => "idle",
             };
             assert!(wait.name().starts_with(prefix), "{}", wait.name());

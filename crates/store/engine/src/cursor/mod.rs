@@ -21,7 +21,7 @@ use crate::version::{Header, PAYLOAD_AT, ROW_AT, without_spare};
 use crate::{Error, Result, Tree, TreeKind};
 use ahead::Ahead;
 use next_key::{Locked, NextKeys};
-use observe::Counter;
+use observe::{Counter, RowUse};
 use std::ops::Bound;
 use stretch::{From, Onward, Stretch};
 
@@ -55,6 +55,8 @@ pub struct Entry<'c> {
 /// Its fields are the state of one scan, kept from scan to scan for its buffers: a step moves most of them.
 pub struct Cursor {
     tree: Tree,
+    /// What its rows are counted as.
+    how: RowUse,
     direction: Direction,
     read: Read,
     /// The bound at which the scan ends.
@@ -99,6 +101,13 @@ const STRETCH_BYTES_MAX: usize = 64 << 10;
 /// How much is copied at first of a leaf that changes under a scan.
 const STRETCH_BYTES_OUTDATED: usize = 1 << 10;
 
+/// A row was read.
+#[inline]
+fn count(tree: Tree, how: RowUse) {
+    observe::add(Counter::InnodbRowsRead, 1);
+    observe::count_rows(tree.id, how, 1);
+}
+
 impl Cursor {
     /// `limit_hint`: how many entries the caller expects to need, so that few are copied for LIMIT 1; 0 if unknown.
     pub fn new(tree: Tree, range: Range<'_>, direction: Direction, read: Read, limit_hint: usize) -> Cursor {
@@ -114,8 +123,11 @@ impl Cursor {
         };
         let stretch_bytes_max =
             if limit_hint == 0 { STRETCH_BYTES_MAX } else { (limit_hint * 256).min(STRETCH_BYTES_MAX) };
+        let is_whole = matches!((range.lower, range.upper), (Bound::Unbounded, Bound::Unbounded));
+        let how = if is_whole && tree.kind == TreeKind::Clustered { RowUse::Scan } else { RowUse::Fetch };
         Cursor {
             tree,
+            how,
             direction,
             read,
             end: owned(end),
@@ -174,7 +186,7 @@ impl Cursor {
                     Some(Seen::Copy { certain }) => certain,
                     Some(Seen::Row) => {
                         let key = &self.stretch.bytes[key];
-                        observe::add(Counter::InnodbRowsRead, 1);
+                        count(self.tree, self.how);
                         return Ok(Some(Entry { key, value: &self.row, certain: true }));
                     }
                     None => continue,
@@ -204,11 +216,11 @@ impl Cursor {
                         self.coalesce(&last);
                     }
                     let key = &self.stretch.bytes[key];
-                    observe::add(Counter::InnodbRowsRead, 1);
+                    count(self.tree, self.how);
                     return Ok(Some(Entry { key, value: &self.row, certain: true }));
                 }
             };
-            observe::add(Counter::InnodbRowsRead, 1);
+            count(self.tree, self.how);
             let at = if self.tree.kind == TreeKind::Clustered { ROW_AT } else { PAYLOAD_AT };
             return Ok(Some(Entry {
                 key: &self.stretch.bytes[key],

@@ -16,7 +16,7 @@ use crate::txn::Status;
 use crate::undo::{self, Kind, Record};
 use crate::version::{Header, LongReference, PAYLOAD_AT, ROW_AT, common_ends, has_spare, spare_tail, without_spare};
 use crate::{Direction, Error, KEY_BYTES_MAX, Range, Result, Tree, TreeKind};
-use observe::Counter;
+use observe::{Counter, RowUse};
 use std::ops::Bound;
 use std::sync::atomic::Ordering;
 
@@ -113,6 +113,7 @@ impl Transaction {
             }
         })?;
         observe::add(Counter::InnodbRowsInserted, 1);
+        observe::count_rows(tree.id, RowUse::Insert, 1);
         Ok(())
     }
 
@@ -124,6 +125,7 @@ impl Transaction {
             tx.change(tree, key, Change::Update { row, has_long })
         })?;
         observe::add(Counter::InnodbRowsUpdated, 1);
+        observe::count_rows(tree.id, RowUse::Update, 1);
         Ok(())
     }
 
@@ -138,6 +140,7 @@ impl Transaction {
         self.start_writing(need_of(tree, Need::Undo))?;
         self.change(tree, key, Change::Delete)?;
         observe::add(Counter::InnodbRowsDeleted, 1);
+        observe::count_rows(tree.id, RowUse::Delete, 1);
         Ok(())
     }
 
