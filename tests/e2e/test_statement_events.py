@@ -159,3 +159,23 @@ def test_readers_under_load_see_whole_events(watched):
         over.set()
         [worker.join() for worker in workers]
     assert not failures
+
+
+def test_statements_of_procedures_are_within_the_call(watched):
+    _, watching, working, thread = watched
+    working.execute("CREATE PROCEDURE inner_one() INSERT INTO t VALUES (9, 9)")
+    working.execute("CREATE PROCEDURE p(n INT) BEGIN CALL inner_one(); DELETE FROM t WHERE a = 9; SELECT nothing FROM t; END")
+    with pytest.raises(pymysql.err.OperationalError):
+        working.execute("CALL p(1)")
+    told = rows(watching, "SELECT EVENT_ID, EVENT_NAME, SQL_TEXT, OBJECT_TYPE, OBJECT_SCHEMA, OBJECT_NAME, NESTING_EVENT_ID, NESTING_EVENT_LEVEL, "
+                          "ROWS_AFFECTED, MYSQL_ERRNO, END_EVENT_ID >= EVENT_ID FROM performance_schema.events_statements_history "
+                          "WHERE THREAD_ID = %s ORDER BY EVENT_ID DESC LIMIT 5", thread)[::-1]
+    call = told[0][0]
+    inner = told[1][0]
+    of_p = ("PROCEDURE", "d", "p")
+    assert [row[1:] for row in told] == [
+        ("statement/sql/call_procedure", "CALL p(1)", None, None, None, None, 0, 0, 1054, 1),
+        ("statement/sp/stmt", "CALL inner_one()", *of_p, call, 1, 1, 0, 1),
+        ("statement/sp/stmt", "INSERT INTO t VALUES (9, 9)", "PROCEDURE", "d", "inner_one", inner, 2, 1, 0, 1),
+        ("statement/sp/stmt", "DELETE FROM t WHERE a = 9", *of_p, call, 1, 1, 0, 1),
+        ("statement/sp/stmt", "SELECT nothing FROM t", *of_p, call, 1, 0, 1054, 1)]

@@ -135,6 +135,18 @@ impl<const WORDS: usize> Records<WORDS> {
         writing
     }
 
+    /// Opens a record that is kept from the beginning, in place of the oldest one; what is going on stays what it is. `None`: none are
+    /// kept. For the one writer.
+    pub fn write_beside(&self) -> Option<Writing<'_, WORDS>> {
+        // Relaxed: single writer.
+        let at = self.next.load(Ordering::Relaxed);
+        let slot = &self.slots[self.places.get(at)?.load(Ordering::Relaxed)]; // Relaxed: single writer
+        let writing = Writing::begin(slot);
+        writing.clear_text();
+        self.step(at);
+        Some(writing)
+    }
+
     /// What was going on is over: it is kept, and the slot of the oldest one is the current one. For the one writer.
     #[inline]
     pub fn keep(&self) {
@@ -148,8 +160,15 @@ impl<const WORDS: usize> Records<WORDS> {
         // Relaxed: a slot's words say themselves what they are of; see `history`.
         place.store(current, Ordering::Relaxed);
         self.current.store(oldest, Ordering::Relaxed); // Relaxed: as above
+        self.step(at);
+    }
+
+    /// There is a record at this place.
+    #[inline]
+    fn step(&self, at: usize) {
         let next = if at + 1 == self.places.len() { 0 } else { at + 1 };
-        self.next.store(next, Ordering::Relaxed); // Relaxed: as above
+        // Relaxed: single writer.
+        self.next.store(next, Ordering::Relaxed);
         // Relaxed: as above.
         if self.kept.load(Ordering::Relaxed) <= at {
             self.kept.store(at + 1, Ordering::Relaxed); // Relaxed: as above
@@ -305,6 +324,22 @@ mod tests {
         assert!(records.current().is_none());
         records.write().set(1, 2);
         assert_eq!(records.current().map(|r| r.words), Some([1, 2]));
+    }
+
+    #[test]
+    fn records_beside_are_kept_while_another_is_open() {
+        let records: Records<1> = Records::new(2);
+        let outer = records.write();
+        outer.set(0, 1);
+        outer.leave_open();
+        for n in 2..=4 {
+            records.write_beside().expect("two are kept").set(0, n);
+        }
+        drop(records.write());
+        records.keep();
+        let mut kept: Vec<u64> = records.history().iter().map(|r| r.words[0]).collect();
+        kept.sort_unstable();
+        assert_eq!(kept, [1, 4]);
     }
 
     #[test]

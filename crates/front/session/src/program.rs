@@ -1,6 +1,7 @@
 //! What stored programs ask of a session: plans, answers, transactions, definitions, rights.
 
 use crate::com::kind_of;
+use crate::performance::Nested;
 use crate::run::REPLANS_MAX;
 use crate::session::plans::Planned;
 use crate::session::programs::Running;
@@ -15,7 +16,7 @@ use run::{Env, Outcome, Prepared, RowSink};
 use sql::ast::{ObjectName, Parsed, Statement};
 use std::sync::Arc;
 use types::codes::*;
-use types::{DataType, Result, Value, err};
+use types::{DataType, Result, SqlError, Value, err};
 
 const MAX_RECURSION: VarId = id("max_sp_recursion_depth");
 pub(crate) const SQL_MODE: VarId = id("sql_mode");
@@ -179,6 +180,17 @@ impl Session {
 
 impl Host for Calling<'_> {
     type Plan = Box<Planned>;
+    type Begun = Option<Nested>;
+
+    fn begin_statement(&mut self) -> Option<Nested> {
+        self.session.begin_nested()
+    }
+
+    fn end_statement(&mut self, begun: Option<Nested>, part: &Parsed, error: Option<&SqlError>) {
+        if let Some(begun) = begun {
+            self.session.end_nested(begun, part, error);
+        }
+    }
 
     fn parts(&mut self) -> (&mut Transaction, &mut dyn Env) {
         (&mut self.session.tx, &mut self.session.state)

@@ -28,8 +28,12 @@ pub struct StatementEvent {
     pub message: Option<String>,
     pub figures: Figures,
     pub statement_id: u64,
-    /// The transaction that it is part of.
+    /// The transaction that it is part of; of a statement of a program, the statement.
     pub nesting: Option<u64>,
+    /// How many programs it is within.
+    pub level: u32,
+    /// The program: kind, schema and name.
+    pub object: Option<(&'static str, String, String)>,
 }
 
 /// Sums of a session, or of those of an account that have ended.
@@ -74,6 +78,10 @@ fn event_row(event: StatementEvent) -> Row {
     let (began, ended) = event.timer.map_or((Value::Null, Value::Null), |(began, ended)| (ps(began), ps(ended)));
     let wait = event.timer.map_or(Value::Null, |(began, ended)| ps(ended.saturating_sub(began)));
     let mut figures = figures(&event.figures);
+    let (kind, of_schema, name) = match event.object {
+        Some((kind, schema, name)) => (word(kind), text(schema), text(name)),
+        None => (Value::Null, Value::Null, Value::Null),
+    };
     let (hash, digest_text) = digest_columns(event.digest);
     let mut row = vec![
         uint(event.thread),
@@ -89,9 +97,9 @@ fn event_row(event: StatementEvent) -> Row {
         hash,
         digest_text,
         maybe(event.schema),
-        Value::Null,
-        Value::Null,
-        Value::Null,
+        kind,
+        of_schema,
+        name,
         Value::Null,
         Value::Int(event.error.into()),
         maybe(event.sqlstate),
@@ -100,8 +108,9 @@ fn event_row(event: StatementEvent) -> Row {
     row.extend(figures.by_ref().take(18));
     let (cpu, controlled, total) = (figures.next(), figures.next(), figures.next());
     // ENUM('TRANSACTION', ...)
-    let (nesting, kind) = event.nesting.map_or((Value::Null, Value::Null), |id| (uint(id), uint(1)));
-    row.extend([nesting, kind, Value::Int(0), uint(event.statement_id)]);
+    let (nesting, kind) =
+        event.nesting.map_or((Value::Null, Value::Null), |id| (uint(id), uint(if event.level > 0 { 2 } else { 1 })));
+    row.extend([nesting, kind, Value::Int(event.level.into()), uint(event.statement_id)]);
     row.extend([cpu, controlled, total].map(|figure| figure.expect("three are left")));
     // ENUM('PRIMARY','SECONDARY')
     row.push(uint(1));

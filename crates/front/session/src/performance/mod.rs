@@ -3,12 +3,14 @@
 //! A session writes to its own lane only: the record of the statement at hand, the last ten, and sums by class. Nobody stops
 //! it to read them (`sync::Records`, `observe::StatementSums`). When it ends, its sums go to its account's.
 
+mod nested;
 mod recorder;
 mod rows;
 mod stage;
 mod sums;
 mod transaction;
 
+pub(crate) use nested::Nested;
 pub(crate) use recorder::{EXECUTE, PREPARE, Recorder, new_plan};
 pub(crate) use rows::{session_sums, stage_events, statement_events, transaction_events};
 pub(crate) use stage::instrument_of;
@@ -51,7 +53,9 @@ mod word {
     pub const TRANSACTION: usize = 10;
     /// See `observe::digests::Place`.
     pub const DIGEST: usize = 11;
-    pub const FIGURES_FROM: usize = 12;
+    /// The routine whose statement it is: bytes of its schema and of its name, 16 bits each, and its kind; 0: none.
+    pub const OBJECT: usize = 12;
+    pub const FIGURES_FROM: usize = 13;
     pub const COUNT: usize = FIGURES_FROM + FIGURES;
 }
 
@@ -61,6 +65,9 @@ mod bit {
     pub const TIMED: u64 = 1 << 16;
     pub const HAS_SCHEMA: u64 = 1 << 18;
     pub const HAS_MESSAGE: u64 = 1 << 19;
+    /// From here on: how many routines it is within.
+    pub const LEVEL: u32 = 24;
+    pub const LEVEL_MAX: u64 = 255;
     /// In the word of texts: it has one.
     pub const HAS_TEXT: u64 = 1 << 48;
     /// It has ended in an OK or an error, not in rows.

@@ -234,7 +234,7 @@ impl Session {
     }
 
     /// The text without what nobody should read. Statements of the executor's hold no passwords.
-    fn shown_text<'p>(&self, parsed: &'p Parsed) -> Cow<'p, [u8]> {
+    pub(super) fn shown_text<'p>(&self, parsed: &'p Parsed) -> Cow<'p, [u8]> {
         let mode = crate::run::lexer_mode(self.state.sql_mode);
         let hidden = match is_planned(&parsed.statement) {
             true => None,
@@ -308,6 +308,7 @@ impl Session {
         record.set(word::BEGAN_US, self.state.clock_us);
         record.set(word::TOOK, took_ns);
         record.set(word::TRANSACTION, alone);
+        record.set(word::OBJECT, 0);
         let mut bits = class.index() as u64;
         if flags.is_timed() {
             bits |= bit::TIMED;
@@ -356,7 +357,7 @@ fn take_sample(sampling: digests::Sampling, lane: &Lane, ended: &digests::Ended<
 
 /// The error that a statement has ended with.
 #[cold]
-fn tell_error(record: &Writing<'_, { word::COUNT }>, error: &SqlError) {
+pub(super) fn tell_error(record: &Writing<'_, { word::COUNT }>, error: &SqlError) {
     let state = error.sqlstate.iter().fold(0, |word, b| word << 8 | u64::from(*b));
     record.set(word::ERROR, u64::from(error.code) | state << 16);
     let message = &error.message;
@@ -367,7 +368,7 @@ fn tell_error(record: &Writing<'_, { word::COUNT }>, error: &SqlError) {
 
 /// The record's text begins with the statement.
 #[inline]
-fn set_statement(record: &Writing<'_, { word::COUNT }>, text: Option<&[u8]>) {
+pub(super) fn set_statement(record: &Writing<'_, { word::COUNT }>, text: Option<&[u8]>) {
     record.clear_text();
     let texts = match text {
         Some(text) => record.push(&text[..text.len().min(SQL_TEXT_MAX)]) as u64 | bit::HAS_TEXT,

@@ -34,6 +34,19 @@ fn event(thread: u64, record: &Record<{ word::COUNT }>) -> StatementEvent {
     let text = part(0, words[word::TEXTS] & bit::HAS_TEXT != 0);
     let schema = part(16, bits & bit::HAS_SCHEMA != 0);
     let message = part(32, bits & bit::HAS_MESSAGE != 0);
+    let object = words[word::OBJECT];
+    let mut named = |shift: u32| {
+        let bytes = (object >> shift & 0xffff) as usize;
+        let (text, after) = rest.split_at(bytes.min(rest.len()));
+        rest = after.get(bytes.next_multiple_of(8) - bytes..).unwrap_or_default();
+        String::from_utf8_lossy(text).into_owned()
+    };
+    let (of_schema, name) = (named(0), named(16));
+    let object = match object >> 32 {
+        0 => None,
+        1 => Some(("PROCEDURE", of_schema, name)),
+        _ => Some(("EVENT", of_schema, name)),
+    };
     let known = if bits & bit::HAS_RARE != 0 { FIGURES } else { FIRST_RARE };
     let figures = Figures(std::array::from_fn(|at| if at < known { words[word::FIGURES_FROM + at] } else { 0 }));
     let sqlstate = (0..5).rev().map(|at| (words[word::ERROR] >> (16 + 8 * at)) as u8).collect::<Vec<u8>>();
@@ -57,6 +70,8 @@ fn event(thread: u64, record: &Record<{ word::COUNT }>) -> StatementEvent {
         figures,
         statement_id: words[word::STATEMENT_ID],
         nesting: (words[word::NESTING] != 0).then_some(words[word::NESTING]),
+        level: (bits >> bit::LEVEL & bit::LEVEL_MAX) as u32,
+        object,
     }
 }
 
@@ -80,6 +95,8 @@ fn running(thread: u64, lane: &crate::process::Lane, event_id: u64, class: usize
         figures: Figures::default(),
         statement_id: 0,
         nesting: None,
+        level: 0,
+        object: None,
     }
 }
 

@@ -206,6 +206,12 @@ impl Within<'_> {
 }
 
 impl Host for Within<'_> {
+    type Begun = ();
+
+    fn begin_statement(&mut self) {}
+
+    fn end_statement(&mut self, (): (), _part: &Parsed, _error: Option<&SqlError>) {}
+
     type Plan = SubPlan;
 
     fn parts(&mut self) -> (&mut Transaction, &mut dyn Env) {

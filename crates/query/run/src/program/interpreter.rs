@@ -389,6 +389,13 @@ impl<'h, H: Host> Interpreter<'h, H> {
     }
 
     fn statement(&mut self, compiled: &Own, part: PartId) -> Result<()> {
+        let begun = self.host.begin_statement();
+        let result = self.run_statement(compiled, part);
+        self.host.end_statement(begun, &compiled.program().parts[part as usize], result.as_ref().err());
+        result
+    }
+
+    fn run_statement(&mut self, compiled: &Own, part: PartId) -> Result<()> {
         let parsed = &compiled.program().parts[part as usize];
         match &parsed.statement {
             Statement::GetDiagnostics(get) => return self.get_diagnostics(compiled, part, parsed, get),

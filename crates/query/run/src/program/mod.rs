@@ -33,12 +33,14 @@ use engine::Transaction;
 use plan::LocalType;
 use sql::ast::{ObjectName, Parsed};
 use std::sync::Arc;
-use types::{DataType, Result, Value};
+use types::{DataType, Result, SqlError, Value};
 
 /// What the interpreter needs of whoever runs a program: of a session.
 pub trait Host {
     /// A part's plan.
     type Plan;
+    /// What is known of a statement when it begins.
+    type Begun;
 
     fn parts(&mut self) -> (&mut Transaction, &mut dyn Env);
     fn plan(&mut self, part: &Arc<Parsed>, form: Form) -> Result<Self::Plan>;
@@ -69,6 +71,10 @@ pub trait Host {
     /// Another condition, counted.
     fn add_condition(&mut self, condition: Condition);
     fn row_count(&self) -> i64;
+    /// A statement of the program begins. What comes back is given to [`Host::end_statement`].
+    fn begin_statement(&mut self) -> Self::Begun;
+    /// It has ended.
+    fn end_statement(&mut self, begun: Self::Begun, part: &Parsed, error: Option<&SqlError>);
 
     fn set_row_count(&mut self, rows: i64);
 }
