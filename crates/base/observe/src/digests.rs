@@ -74,6 +74,9 @@ static SAMPLE_AGE_US: AtomicU64 = AtomicU64::new(60_000_000);
 /// Digests that had no room.
 static LOST: AtomicU64 = AtomicU64::new(0);
 
+/// Places by digest and schema.
+type Known = HashMap<(DigestHash, Option<Box<str>>), u32>;
+
 struct Table {
     number: u32,
     /// Place 0 is never set.
@@ -82,7 +85,7 @@ struct Table {
     used: AtomicU32,
     /// When a digest first had no room, in microseconds since 1970; 0: never.
     rest_since_us: AtomicU64,
-    known: Mutex<HashMap<(DigestHash, Option<Box<str>>), u32>>,
+    known: Mutex<Known>,
 }
 
 impl Table {

@@ -68,9 +68,7 @@ pub const STATEMENTS: usize = statements::STATEMENTS.len();
 const FIRST_WAIT: usize = COUNT - waits::WAITS.len();
 
 /// All of them, by number.
-pub static ALL: [Instrument; COUNT] = TABLE;
-
-const TABLE: [Instrument; COUNT] = {
+pub static ALL: [Instrument; COUNT] = {
     let mut all = [Instrument::new("", Kind::Wait); COUNT];
     let (mut group, mut to) = (0, 0);
     while group < GROUPS.len() {
@@ -130,7 +128,7 @@ pub const fn id(name: &str) -> InstrumentId {
 pub const fn find(name: &str) -> Option<InstrumentId> {
     let mut at = 0;
     while at < COUNT {
-        if same(TABLE[at].name.as_bytes(), name.as_bytes()) {
+        if same(ALL[at].name.as_bytes(), name.as_bytes()) {
             return Some(InstrumentId(at as u16));
         }
         at += 1;
@@ -142,7 +140,7 @@ pub const fn find(name: &str) -> Option<InstrumentId> {
 pub const fn find_joined(first: &str, second: &str) -> Option<InstrumentId> {
     let mut at = 0;
     while at < COUNT {
-        let name = TABLE[at].name.as_bytes();
+        let name = ALL[at].name.as_bytes();
         if name.len() == first.len() + second.len() {
             let (a, b) = name.split_at(first.len());
             if same(a, first.as_bytes()) && same(b, second.as_bytes()) {
