@@ -104,9 +104,9 @@ impl Session {
         transaction.event_id = lane.next_event();
         // Relaxed: single writer.
         transaction.nesting = lane.statement.load(Ordering::Relaxed) >> 16;
-        transaction.bits = (isolation as u64) << bit::ISOLATION
-            | u64::from(read_only) * bit::READ_ONLY
-            | u64::from(autocommit) * bit::AUTOCOMMIT;
+        transaction.bits = ((isolation as u64) << bit::ISOLATION)
+            | (u64::from(read_only) * bit::READ_ONLY)
+            | (u64::from(autocommit) * bit::AUTOCOMMIT);
         transaction.began_us = 0;
         transaction.savepoints = 0;
         if !autocommit {
