@@ -10,6 +10,7 @@ use crate::com::{COM, kind_of};
 use crate::control::NO_SNAPSHOT;
 use crate::digests::{KnownPlace, Verb};
 use crate::needs::Action;
+use crate::performance::TransactionRecorder;
 use crate::session::plans::{CACHED_TEXT_MAX, NEVER, PlanCache, Planned, RowLocks, check_schemas, pins_of};
 use crate::session::{Done, Session};
 use crate::sink::WireSink;
@@ -627,6 +628,10 @@ impl Session {
         }
         if planned.reads_virtual {
             self.state.inspect = None;
+            if planned.pins.is_empty() && self.autocommits() {
+                // What only looks at the server is no transaction for whoever looks at those.
+                self.recorder.transaction = TransactionRecorder::default();
+            }
         }
         result
     }

@@ -15,7 +15,7 @@ pub(crate) use recorder::{EXECUTE, PREPARE, Recorder, new_plan};
 pub(crate) use rows::{session_sums, stage_events, statement_events, transaction_events};
 pub(crate) use stage::instrument_of;
 pub(crate) use sums::Ended;
-pub(crate) use transaction::Savepointing;
+pub(crate) use transaction::{Savepointing, TransactionRecorder};
 
 use observe::errors::ErrorSums;
 use observe::{StatementSums, TransactionSums};
