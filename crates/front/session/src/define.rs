@@ -48,6 +48,7 @@ fn forgets(table: &str) -> Option<fn()> {
         | "events_errors_summary_by_host_by_error"
         | "events_errors_summary_by_thread_by_error"
         | "events_errors_summary_by_user_by_error" => observe::errors::forget,
+        "prepared_statements_instances" => crate::performance::forget_prepared,
         "events_statements_histogram_global" => observe::digests::forget_all_latencies,
         _ => return None,
     })

@@ -3,7 +3,7 @@
 use crate::charset;
 use crate::com::com_index;
 use crate::digests::Verb;
-use crate::performance::{EXECUTE, PREPARE};
+use crate::performance::{EXECUTE, Instance, PREPARE};
 use crate::process::Doing;
 use crate::run::lexer_mode;
 use crate::session::bound::Bound;
@@ -15,6 +15,7 @@ use crate::variables::{VarId, id};
 use accounts::Privileges;
 use catalog::RoutineKind;
 use observe::Counter;
+use observe::clock::Moment;
 use plan::parameter::{self, Parameter};
 use protocol::command::CursorFlags;
 use protocol::execute::ExecuteBody;
@@ -125,9 +126,12 @@ impl Session {
         // Relaxed: a count that orders nothing.
         self.server.prepared.fetch_add(1, Ordering::Relaxed);
         let text: Arc<[u8]> = text.into();
-        let stmt = Stmt { body, types: Vec::with_capacity(32), long: Vec::new(), long_failed: false, cursor: None };
+        let instance = Arc::new(self.instance_of(&body));
+        let types = Vec::with_capacity(32);
+        let stmt = Stmt { body, types, long: Vec::new(), long_failed: false, cursor: None, instance };
         let id = self.statements.add(stmt);
-        self.entry.prepared(id, &text);
+        let stmt = self.statements.get(id).expect("it was added");
+        self.entry.prepared(id, &text, &stmt.instance);
         Ok((id, params))
     }
 
@@ -137,6 +141,7 @@ impl Session {
         observe::increment(Counter::Queries);
         self.note_event(PREPARE, None);
         let (id, params) = self.new_stmt(text).map_err(|e| self.failed(e))?;
+        (self.recorder.prepared, self.recorder.prepares) = (id, true);
         let parsed = self.statements.parsed(id);
         self.note_text(&parsed);
         self.digest(parsed.source(), Verb::Prepare);
@@ -172,6 +177,7 @@ impl Session {
         self.state.clear_conditions();
         let mut stmt = self.statements.take(id).ok_or_else(|| unknown(id, "mysqld_stmt_execute"))?;
         self.entry.begin_statement(Doing::Execute, id, self.state.clock_us);
+        (self.recorder.prepared, self.recorder.prepares) = (id, false);
         self.close_cursor(&mut stmt);
         let result = self.execute_taken(&mut stmt, cursor, body, out).map_err(|e| self.failed(e));
         stmt.long.clear();
@@ -358,6 +364,19 @@ impl Session {
         self.statements = Statements { last_id: self.statements.last_id, ..Statements::default() };
     }
 
+    fn instance_of(&self, body: &Body) -> Instance {
+        let parsed = match body {
+            Body::Planned(planned) => &planned.parsed,
+            Body::Other(parsed) => parsed,
+        };
+        let owner = self.programs.calls.last().map(|running| {
+            let routine = &running.compiled.routine;
+            (routine.kind.word(), routine.schema.to_string(), routine.name.to_string())
+        });
+        let text = String::from_utf8_lossy(&self.shown_text(parsed)).into_owned();
+        Instance::new(self.statements.last_id + 1, text, self.entry.performance.event_id(), owner)
+    }
+
     /// Does it speak of a prepared statement, which has digests of its own? Of one that is not there it has one as others have.
     pub(crate) fn is_of_prepared(&self, parsed: &Parsed) -> bool {
         match &parsed.statement {
@@ -371,12 +390,16 @@ impl Session {
 
     /// PREPARE name FROM text.
     pub(crate) fn prepare_named(&mut self, name: &str, text: &[u8]) -> Result<()> {
+        let (shown, began) = (name, Moment::now());
         let name = name.to_lowercase();
         if let Some(old) = self.statements.by_name.remove(&name) {
             self.close_statement(old);
         }
         let (id, _) = self.new_stmt(text)?;
         self.statements.by_name.insert(name, id);
+        let instance = &self.statements.get(id).expect("it was added").instance;
+        instance.name.get_or_init(|| shown.to_string());
+        instance.prepared(began.elapsed_ns());
         let parsed = self.statements.parsed(id);
         self.note_text(&parsed);
         self.digest(parsed.source(), Verb::Prepare);
@@ -397,6 +420,7 @@ impl Session {
         let mut stmt = self.statements.take(id).expect("named statements are in the table");
         self.entry.begin_statement(Doing::Execute, id, self.state.clock_us);
         self.state.runs_execute = true;
+        let began = self.recorder.look(&self.counters, self.log.sent);
         match &mut stmt.body {
             Body::Planned(planned) => {
                 self.note_text(&planned.parsed);
@@ -420,6 +444,7 @@ impl Session {
             _ => Err(err!(ER_WRONG_ARGUMENTS, "EXECUTE")),
         };
         self.state.runs_execute = false;
+        self.end_execute(&stmt.instance, began, result.as_ref().err());
         self.statements.put_back(id, stmt);
         result
     }

@@ -108,6 +108,8 @@ pub(crate) struct Details {
     pub(crate) connection_admin: bool,
     /// Texts of the prepared statements, so that an execution has only an id to publish.
     pub(crate) statements: Vec<(u32, Arc<[u8]>)>,
+    /// The same for `prepared_statements_instances`.
+    pub(crate) instances: Vec<Arc<crate::performance::Instance>>,
     pub(crate) kill: Option<(Arc<Interrupt>, HangUp)>,
 }
 

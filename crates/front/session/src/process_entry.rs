@@ -1,5 +1,6 @@
 //! A session in the list of processes.
 
+use crate::performance::Instance;
 use crate::process::{Details, Doing, Lane, shown};
 use engine::Interrupt;
 use expr::Stage;
@@ -146,16 +147,21 @@ impl Entry {
         self.performance.end_stages();
     }
 
-    pub fn prepared(&self, id: u32, text: &Arc<[u8]>) {
-        self.lane().details.lock().statements.push((id, Arc::clone(text)));
+    pub fn prepared(&self, id: u32, text: &Arc<[u8]>, instance: &Arc<Instance>) {
+        let mut details = self.lane().details.lock();
+        details.statements.push((id, Arc::clone(text)));
+        details.instances.push(Arc::clone(instance));
     }
 
     pub fn closed(&self, id: u32) {
-        self.lane().details.lock().statements.retain(|(i, _)| *i != id);
+        let mut details = self.lane().details.lock();
+        details.statements.retain(|(i, _)| *i != id);
+        details.instances.retain(|instance| instance.id != id);
     }
 
     pub fn all_closed(&self) {
-        self.lane().details.lock().statements = Vec::new();
+        let mut details = self.lane().details.lock();
+        (details.statements, details.instances) = (Vec::new(), Vec::new());
     }
 
     /// `max_execution_time`: 0 takes the deadline away.

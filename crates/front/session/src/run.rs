@@ -496,6 +496,7 @@ impl Session {
         };
         self.replan(planned, &types)?;
         observe::increment(self.com("stmt_reprepare"));
+        self.recorder.reprepared += 1;
         let fits = parameter::bind(planned.prepared.parameters(), values, &mut self.state);
         debug_assert!(fits, "parameters have the types of their values");
         Ok(())
@@ -522,6 +523,7 @@ impl Session {
         }
         if !spent {
             observe::increment(self.com("stmt_reprepare"));
+            self.recorder.reprepared += 1;
         }
         Ok(())
     }

@@ -137,6 +137,10 @@ impl inspect::Source for Server {
         crate::performance::stage_events(self, history)
     }
 
+    fn prepared_instances(&self) -> Vec<inspect::PreparedInstance> {
+        crate::performance::prepared_instances(self)
+    }
+
     fn session_sums(&self) -> Vec<inspect::SessionSums> {
         crate::performance::session_sums(self)
     }

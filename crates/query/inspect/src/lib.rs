@@ -21,6 +21,7 @@ mod locks;
 mod mysql;
 mod performance_schema;
 pub mod plugins;
+mod prepared;
 pub mod routines;
 mod rows;
 pub mod show;
@@ -38,6 +39,7 @@ pub use ddl_text::column_type;
 pub use grants::Rights;
 pub use hosts::{HOST_ERRORS, HostEntry};
 pub use plugins::PLUGINS;
+pub use prepared::PreparedInstance;
 pub use rows::Rows;
 pub use stages::StageEvent;
 pub use statements::{SessionSums, StatementEvent, without_port};
@@ -200,6 +202,8 @@ pub trait Source: Send + Sync {
     fn stage_events(&self, history: bool) -> Vec<StageEvent>;
     /// Sums by session, and by account of those that have ended.
     fn session_sums(&self) -> Vec<SessionSums>;
+    /// Prepared statements of all sessions.
+    fn prepared_instances(&self) -> Vec<PreparedInstance>;
     fn clone_record(&self) -> Option<CloneRecord>;
     /// `gtid_executed`, in order.
     fn gtid_executed(&self) -> Vec<ExecutedGtids>;

@@ -4,7 +4,7 @@
 use crate::columns::Compute::All;
 use crate::columns::{Compute, PERFORMANCE_SCHEMA};
 use crate::{
-    CloneStage, Context, Replication, Row, digests, errors, locks, maybe, stages, statements, text, threads,
+    CloneStage, Context, Replication, Row, digests, errors, locks, maybe, prepared, stages, statements, text, threads,
     transactions, uint, waits, word,
 };
 use catalog::Schema;
@@ -73,6 +73,7 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("metadata_locks", All(metadata_locks)),
     ("objects_summary_global_by_type", All(waits::objects)),
     ("persisted_variables", All(persisted_variables)),
+    ("prepared_statements_instances", All(prepared::instances)),
     ("processlist", All(threads::processlist)),
     ("replication_applier_configuration", All(|cx, out| replication(cx, Replication::ApplierConfiguration, out))),
     ("replication_applier_filters", All(|cx, out| replication(cx, Replication::Filters, out))),

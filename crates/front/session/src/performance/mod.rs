@@ -4,6 +4,7 @@
 //! it to read them (`sync::Records`, `observe::StatementSums`). When it ends, its sums go to its account's.
 
 mod nested;
+mod prepared;
 mod recorder;
 mod rows;
 mod stage;
@@ -11,6 +12,7 @@ mod sums;
 mod transaction;
 
 pub(crate) use nested::Nested;
+pub(crate) use prepared::{Instance, forget as forget_prepared, prepared_instances};
 pub(crate) use recorder::{EXECUTE, PREPARE, Recorder, new_plan};
 pub(crate) use rows::{session_sums, stage_events, statement_events, transaction_events};
 pub(crate) use stage::instrument_of;
@@ -132,6 +134,12 @@ impl Lane {
     pub fn schemas(&self) -> u64 {
         // Relaxed: single writer.
         self.schemas.load(Ordering::Relaxed)
+    }
+
+    /// The last event's number.
+    pub fn event_id(&self) -> u64 {
+        // Relaxed: single writer.
+        self.events.load(Ordering::Relaxed)
     }
 
     /// The number of another event of the session.

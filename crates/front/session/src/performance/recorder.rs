@@ -1,12 +1,13 @@
 //! The statement at hand, from the moment that it is known to its end.
 
 use super::transaction::TransactionRecorder;
-use super::{HAS_HISTORY, INSTRUMENTED, Lane, bit, word};
+use super::{HAS_HISTORY, INSTRUMENTED, Instance, Lane, bit, word};
 use crate::com::COM;
 use crate::digests::Digests;
 use crate::session::Session;
 use crate::session::plans::Planned;
 use crate::statement::is_planned;
+use observe::clock::Moment;
 use observe::digests::{self, Place};
 use observe::instrument::{self, InstrumentId};
 use observe::setup::{self, Consumer};
@@ -76,6 +77,12 @@ pub(crate) struct Recorder {
     /// The transaction in progress.
     pub transaction: TransactionRecorder,
     pub digests: Digests,
+    /// The prepared statement at hand, or 0.
+    pub prepared: u32,
+    /// It is prepared, not executed.
+    pub prepares: bool,
+    /// How often its plan was made anew.
+    pub reprepared: u64,
 }
 
 impl Default for Recorder {
@@ -92,6 +99,9 @@ impl Default for Recorder {
             lock_ms: 0,
             transaction: TransactionRecorder::default(),
             digests: Digests::default(),
+            prepared: 0,
+            prepares: false,
+            reprepared: 0,
         }
     }
 }
@@ -104,6 +114,8 @@ impl Recorder {
         self.is_noted = false;
         self.uses_no_index = false;
         self.digests.place = Place::default();
+        self.prepared = 0;
+        self.reprepared = 0;
         let lane = observe::lane();
         self.read = lane.get(Counter::InnodbRowsRead);
         self.rare = lane.get(RARE);
@@ -234,7 +246,7 @@ impl Session {
     }
 
     /// The text without what nobody should read. Statements of the executor's hold no passwords.
-    pub(super) fn shown_text<'p>(&self, parsed: &'p Parsed) -> Cow<'p, [u8]> {
+    pub(crate) fn shown_text<'p>(&self, parsed: &'p Parsed) -> Cow<'p, [u8]> {
         let mode = crate::run::lexer_mode(self.state.sql_mode);
         let hidden = match is_planned(&parsed.statement) {
             true => None,
@@ -281,6 +293,9 @@ impl Session {
         figures.set(Figure::RowsSent, self.log.sent);
         let took_ns = if flags.is_timed() { took_ns } else { 0 };
         lane.sums.add(consumers, class, took_ns, &figures, has_rare);
+        if self.recorder.prepared != 0 {
+            self.end_prepared(took_ns, &figures, has_rare);
+        }
         let place = self.recorder.digests.place;
         let bucket = if flags.is_timed() { observe::latency::bucket_of(took_ns) } else { 0 };
         if flags.is_timed() {
@@ -342,6 +357,54 @@ impl Session {
         if consumers.have(KEPT) && watched & HAS_HISTORY != 0 {
             records.keep();
         }
+    }
+}
+
+impl Recorder {
+    /// What the session has counted so far.
+    pub fn look(&self, counters: &SessionCounters, sent: u64) -> Look {
+        let rare = RARE_FIGURES.map(|(counter, _)| counters.value(counter));
+        let lock_ms = counters.value(Counter::InnodbRowLockTime);
+        Look { began: Moment::now(), rare, lock_ms, read: counters.value(Counter::InnodbRowsRead), sent }
+    }
+}
+
+/// What a session had counted when a statement of a program began.
+pub(crate) struct Look {
+    began: Moment,
+    rare: [u64; RARE_FIGURES.len()],
+    lock_ms: u64,
+    read: u64,
+    sent: u64,
+}
+
+impl Session {
+    /// A prepared statement was prepared, or executed by its id.
+    fn end_prepared(&self, took_ns: u64, figures: &Figures, has_rare: bool) {
+        let Some(stmt) = self.statements.get(self.recorder.prepared) else { return };
+        match self.recorder.prepares {
+            true => stmt.instance.prepared(took_ns),
+            false => stmt.instance.executed(took_ns, figures, has_rare, self.recorder.reprepared),
+        }
+    }
+
+    /// EXECUTE has ended, by itself or in a program.
+    pub(crate) fn end_execute(&mut self, instance: &Instance, began: Look, error: Option<&SqlError>) {
+        let now = self.recorder.look(&self.counters, self.log.sent);
+        let mut figures = Figures::default();
+        for ((_, figure), (now, before)) in RARE_FIGURES.into_iter().zip(now.rare.into_iter().zip(began.rare)) {
+            figures.set(figure, now.saturating_sub(before));
+        }
+        figures.set(Figure::LockTime, now.lock_ms.saturating_sub(began.lock_ms) * 1_000_000);
+        let examined = now.read.saturating_sub(began.read) + figures.get(Figure::SortRows);
+        figures.set(Figure::RowsExamined, examined);
+        figures.set(Figure::RowsSent, now.sent.saturating_sub(began.sent));
+        figures.set(Figure::RowsAffected, if error.is_some() { 0 } else { self.state.row_count.max(0) as u64 });
+        figures.set(Figure::Errors, u64::from(error.is_some()));
+        figures.set(Figure::Warnings, self.state.warning_count.saturating_sub(self.state.error_count));
+        figures.set(Figure::NoIndexUsed, self.recorder.uses_no_index.into());
+        let reprepared = std::mem::take(&mut self.recorder.reprepared);
+        instance.executed(began.began.elapsed_ns(), &figures, true, reprepared);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Prepared statements and their cursors.
 
+use crate::performance::Instance;
 use crate::session::plans::Planned;
 use protocol::ParameterType;
 use sql::ast::Parsed;
@@ -16,6 +17,8 @@ pub(crate) struct Stmt {
     /// Why the long data is no good: told at the execution.
     pub long_failed: bool,
     pub cursor: Option<Cursor>,
+    /// What others see of it, and of its executions.
+    pub instance: Arc<Instance>,
 }
 
 impl Stmt {
