@@ -11,6 +11,7 @@ use catalog::RoutineKind;
 use run::Prepared;
 use run::context::{Around, Conditions, Figures};
 use run::program::{Compiled, Lent, Own, Surroundings};
+use sql::ast::LocalId;
 use std::sync::Arc;
 use types::Result;
 use types::sql_mode::SqlMode;
@@ -40,6 +41,27 @@ impl LentRights {
     /// Those in force.
     pub fn access(&self) -> &Access {
         self.stack.last().expect("the session's at least")
+    }
+
+    /// Error 1143 for a column of the trigger's table that the rights in force do not reach.
+    fn may_touch(
+        &self,
+        wanted: Privileges,
+        (schema, table): (&str, &str),
+        trigger: &Compiled,
+        mut locals: impl Iterator<Item = usize>,
+    ) -> Result<()> {
+        let access = self.access();
+        if access.global().has(wanted) {
+            return Ok(());
+        }
+        locals.try_for_each(|local| {
+            let column = &trigger.columns[local].name;
+            match access.column(schema, table, column).has(wanted) {
+                true => Ok(()),
+                false => Err(access.denied_column(wanted, table, column)),
+            }
+        })
     }
 
     fn rights(&mut self) -> Rights<'_> {
@@ -84,24 +106,14 @@ impl run::program::Rights for LentRights {
         Ok(Some(runs_as.to_string()))
     }
 
-    fn may_touch(&mut self, schema: &str, table: &str, trigger: &Compiled) -> Result<()> {
-        let access = self.stack.last().expect("the session's at least");
-        if access.global().has(Privileges(Privileges::SELECT.0 | Privileges::UPDATE.0)) {
-            return Ok(());
-        }
-        let may = |wanted: Privileges, local: usize| {
-            let column = &trigger.columns[local].name;
-            match access.column(schema, table, column).has(wanted) {
-                true => Ok(()),
-                false => Err(access.denied_column(wanted, table, column)),
-            }
-        };
-        trigger.row_columns.iter().try_for_each(|c| {
-            if c.is_set {
-                may(Privileges::UPDATE, c.local)?;
-            }
-            if c.is_read { may(Privileges::SELECT, c.local) } else { Ok(()) }
-        })
+    fn may_read(&mut self, schema: &str, table: &str, trigger: &Compiled) -> Result<()> {
+        let read = trigger.row_columns.iter().filter(|c| c.is_read);
+        self.may_touch(Privileges::SELECT, (schema, table), trigger, read.map(|c| c.local))
+    }
+
+    fn may_set(&mut self, schema: &str, table: &str, trigger: &Compiled, set: &[LocalId]) -> Result<()> {
+        let set = trigger.row_columns.iter().filter(|c| c.is_set && set.contains(&(c.local as LocalId)));
+        self.may_touch(Privileges::UPDATE, (schema, table), trigger, set.map(|c| c.local))
     }
 
     fn leave(&mut self) {

@@ -110,7 +110,7 @@ fn begin(env: &mut dyn Env, compiled: &Own, table: Option<&str>, caller: Option<
     let rights = lent.rights()?;
     let user = rights.enter(compiled, table, caller)?;
     if let Some(table) = table
-        && let Err(denied) = rights.may_touch(&compiled.routine.schema, table, compiled)
+        && let Err(denied) = rights.may_read(&compiled.routine.schema, table, compiled)
     {
         rights.leave();
         return Err(denied);

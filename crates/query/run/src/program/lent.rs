@@ -10,6 +10,7 @@ use super::{Compiled, Own, Plans};
 use crate::{PlainReads, Prepared};
 use catalog::{Routine, RoutineKind, Version};
 use plan::routine::Closure;
+use sql::ast::LocalId;
 use std::sync::Arc;
 use types::codes::*;
 use types::{Result, SqlError};
@@ -26,8 +27,10 @@ pub trait Rights: Send + std::any::Any {
     /// A routine begins: its definer's rights are at hand, unless it is SQL SECURITY INVOKER. CURRENT_USER(), where that changes.
     /// `table`: of a trigger; `caller`: of a call in a view, its definer. Errors 1142, 1370, 1449.
     fn enter(&mut self, routine: &Own, table: Option<&str>, caller: Option<&str>) -> Result<Option<String>>;
-    /// May the trigger read and set the columns that it names? Errors 1143.
-    fn may_touch(&mut self, schema: &str, table: &str, trigger: &Compiled) -> Result<()>;
+    /// May the trigger read the columns that it names? Error 1143.
+    fn may_read(&mut self, schema: &str, table: &str, trigger: &Compiled) -> Result<()>;
+    /// Might it set those of NEW that it has set? Error 1143.
+    fn may_set(&mut self, schema: &str, table: &str, trigger: &Compiled, set: &[LocalId]) -> Result<()>;
     fn leave(&mut self);
 }
 

@@ -3,6 +3,8 @@
 use super::Own;
 use super::function::{Transactions, enter, inside, leave};
 use super::interpreter::Ended;
+use super::lent::Lent;
+use crate::context::Env;
 use crate::triggers::{Fire, NewRow};
 use crate::{Run, long};
 use catalog::Table;
@@ -53,7 +55,17 @@ fn run_one(compiled: &Own, table: &Table, locals: Vec<Value<'static>>, run: &Run
         interpreter.begin_with(locals);
     });
     run.beside.set(beside);
+    // Only what it has set: a branch that it has not taken needs no rights.
+    let result = result.and_then(|ended| may_set(&mut **env, compiled, table, &ended).map(|()| ended));
     // Of one that has come to its end nothing is told.
     leave(&mut **env, before, result.is_err());
     result
+}
+
+/// Error 1143.
+fn may_set(env: &mut dyn Env, compiled: &Own, table: &Table, ended: &Ended) -> Result<()> {
+    if ended.set.is_empty() {
+        return Ok(());
+    }
+    Lent::of(env.lent())?.rights()?.may_set(&compiled.routine.schema, &table.name, compiled, &ended.set)
 }
