@@ -225,8 +225,10 @@ impl Session {
 
 /// A column of a view: default, members and comment are those of the column that it shows.
 fn view_column(version: &Version, name: &str, output: &plan::ColumnMeta) -> Column {
-    let base = version.table(&output.schema, &output.org_table).filter(|t| !t.is_virtual());
-    let shown = base.and_then(|t| t.columns.iter().find(|c| eq_name(&c.name, &output.org_name)));
+    let base = version.table(&output.schema, &output.org_table);
+    let stored = base.and_then(|t| t.columns.iter().find(|c| eq_name(&c.name, &output.org_name)));
+    // What information_schema shows is computed, in MySQL by views of its own.
+    let shown = stored.filter(|_| !base.is_some_and(|t| t.is_virtual() && t.schema == "information_schema"));
     // NULL has a type of its own that no column has.
     let data_type = match output.data_type.kind {
         TypeKind::Null => DataType::string(TypeKind::Binary, 0, CollationId::BINARY),
@@ -244,7 +246,9 @@ fn view_column(version: &Version, name: &str, output: &plan::ColumnMeta) -> Colu
             Column { default, members: c.members.clone(), comment: c.comment.clone(), ..plain }
         }
         None => {
-            let data_type = made_type(data_type, output.table.is_empty());
+            // Texts of a column, however long, stay what they are.
+            let stays = stored.is_some() && data_type.kind == TypeKind::VarChar;
+            let data_type = if stays { data_type } else { made_type(data_type, output.table.is_empty()) };
             Column { data_type, default: made_default(&data_type, SqlMode::NONE), ..plain }
         }
     }

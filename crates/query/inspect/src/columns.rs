@@ -61,6 +61,10 @@ impl Spec {
         Spec { text, names: CollationId::UTF8MB3_GENERAL_CI, binary: CollationId::UTF8MB3_BIN }
     }
 
+    fn is_performance_schema(&self) -> bool {
+        self.binary == CollationId::UTF8MB4_BIN
+    }
+
     pub(crate) fn tables(&self) -> impl Iterator<Item = &'static str> {
         self.text.lines().filter(|l| !l.starts_with(' ')).map(|l| l.split_once(' ').map_or(l, |(name, _)| name))
     }
@@ -114,7 +118,10 @@ impl Spec {
             "null" => DataType::new(TypeKind::Null),
             "enum" => string(TypeKind::Enum, longest(&members(line))),
             "set" => string(TypeKind::Set, joined(&members(line))),
+            // Those of information_schema have room for a sign more.
+            "bigint" if self.is_performance_schema() => DataType { length: 20, ..DataType::new(TypeKind::BigInt) },
             "bigint" => DataType { length: 21, ..DataType::new(TypeKind::BigInt) },
+            "bigint unsigned" if self.is_performance_schema() => DataType { length: 20, ..bigint() },
             "bigint unsigned" => bigint(),
             "smallint" => DataType { length: 6, ..DataType::new(TypeKind::SmallInt) },
             "mediumint unsigned" => DataType { length: 8, ..DataType::new(TypeKind::MediumInt) }.unsigned(),
