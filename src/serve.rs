@@ -169,6 +169,7 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
         has_password.set(!password.is_empty());
         password
     })
+    .and_then(|server| server.make_sys().map(|()| server))
     .map_err(|e| format!("data directory '{}': {e}", datadir.path.display()))?;
     let result = if initialize { Ok(()) } else { run(&globals, &server, &mut signals, &log, has_password.get()) };
     server.stop_replicas();

@@ -98,6 +98,7 @@ mod startup;
 mod state;
 mod statement;
 mod status;
+mod sys;
 mod table_options;
 mod table_spec;
 mod temporary;

@@ -13,7 +13,7 @@ const COLUMN_PRIVILEGES: Privileges =
 
 /// A schema of the server's own, whose tables filter by themselves.
 fn is_computed(schema: &str) -> bool {
-    ["information_schema", "performance_schema", "sys"].iter().any(|name| schema.eq_ignore_ascii_case(name))
+    ["information_schema", "performance_schema"].iter().any(|name| schema.eq_ignore_ascii_case(name))
 }
 
 /// Who looks with these rights. `user`: whose sessions are its own; `temporary`: tables that only its session has.

@@ -6,7 +6,7 @@
 //!
 //!   kind   'S' schema    'T' table    'A' account data    'V' persisted variables    'X' temporary table    'F' foreign server
 //!          'I' component or plugin that is installed    'R' replication channel    'P' procedure or function
-//!          'E' event    'L' its last run
+//!          'E' event    'L' its last run    'M' what the server has made in the directory once
 //! ```
 //!
 //! An entry is cut into parts so that a table of a thousand columns needs no large engine row. All functions run in the
@@ -38,6 +38,8 @@ pub enum Kind {
     Event = b'E',
     /// When an event ran last: [`crate::event`].
     EventRun = b'L',
+    /// What the server has made once, and makes no second time.
+    Made = b'M',
 }
 
 const PART_BYTES: usize = 3000;

@@ -36,7 +36,7 @@ pub type Emptied<'e> = &'e mut dyn FnMut(&Table, &mut Transaction) -> Result<()>
 
 impl Catalog {
     /// Loads the dictionary. `system` are the schemas whose tables are computed (information_schema, performance_schema);
-    /// `mysql` and `sys` are made empty when they are not among them.
+    /// `mysql` is made empty when it is not among them.
     pub fn open(engine: &Arc<Engine>, system: Vec<Schema>) -> Result<Arc<Catalog>> {
         Catalog::open_telling(engine, system, Some(&mut |_, _| Ok(())))
     }

@@ -35,7 +35,7 @@ pub(crate) struct Overlay {
 }
 
 /// Schemas that the server makes itself. Their names, and the names of tables in the first two, are matched in any case.
-pub const SYSTEM_SCHEMAS: [&str; 4] = ["information_schema", "performance_schema", "mysql", "sys"];
+pub const SYSTEM_SCHEMAS: [&str; 3] = ["information_schema", "performance_schema", "mysql"];
 
 impl Version {
     pub fn schema(&self, name: &str) -> Option<&Arc<Schema>> {

@@ -386,7 +386,7 @@ impl Context {
 
 /// The schemas whose tables are computed, for [`catalog::Catalog::open`].
 pub fn system_schemas() -> Vec<Schema> {
-    vec![information_schema::schema(), mysql::schema(), performance_schema::schema(), locks::sys()]
+    vec![information_schema::schema(), mysql::schema(), performance_schema::schema()]
 }
 
 pub type Row = Vec<Value<'static>>;

@@ -1,69 +1,21 @@
 //! Row locks and transactions: `performance_schema.data_locks` and `data_lock_waits`, `information_schema.innodb_trx`,
-//! `sys.innodb_lock_waits`, and the sections of SHOW ENGINE INNODB STATUS.
+//! and the sections of SHOW ENGINE INNODB STATUS.
 //!
 //! A gap or next-key lock of a scan is one row, however many records it covers; LOCK_DATA names the last of them, or the
 //! record behind the gap. Intention locks on tables are not objects here: a row stands for those that row locks imply.
 
-use crate::columns::{Compute, bigint, computed, longtext, time, varchar};
 use crate::{Context, Process, Row, datetime, maybe, text, uint, word};
-use catalog::{Schema, Table, Version};
+use catalog::{Table, Version};
 use engine::{LockInfo, LockMode, LockOn, TransactionInfo};
 use sql::print::quote_name;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::SystemTime;
-use types::collation::CollationId;
 use types::key::{self, KeyPart};
-use types::{DataType, Result, Time, TypeKind, Value};
+use types::{Result, Value};
 
 /// Transactions that have written nothing are numbered from here on, as MySQL does it.
 const READERS_FROM: u64 = 1 << 48;
-
-pub(crate) fn add_to_sys(schema: &mut Schema) {
-    let age = DataType::new(TypeKind::Time);
-    let columns = [
-        ("wait_started", nullable(time())),
-        ("wait_age", nullable(age)),
-        ("wait_age_secs", nullable(DataType::new(TypeKind::BigInt))),
-        ("locked_table", nullable(longtext())),
-        ("locked_table_schema", nullable(varchar(64))),
-        ("locked_table_name", nullable(varchar(64))),
-        ("locked_table_partition", nullable(varchar(64))),
-        ("locked_table_subpartition", nullable(varchar(64))),
-        ("locked_index", nullable(varchar(64))),
-        ("locked_type", varchar(32)),
-        ("waiting_trx_id", bigint()),
-        ("waiting_trx_started", time()),
-        ("waiting_trx_age", nullable(age)),
-        ("waiting_trx_rows_locked", bigint()),
-        ("waiting_trx_rows_modified", bigint()),
-        ("waiting_pid", bigint()),
-        ("waiting_query", nullable(longtext())),
-        ("waiting_lock_id", varchar(128)),
-        ("waiting_lock_mode", varchar(32)),
-        ("blocking_trx_id", bigint()),
-        ("blocking_pid", bigint()),
-        ("blocking_query", nullable(longtext())),
-        ("blocking_lock_id", varchar(128)),
-        ("blocking_lock_mode", varchar(32)),
-        ("blocking_trx_started", time()),
-        ("blocking_trx_age", nullable(age)),
-        ("blocking_trx_rows_locked", bigint()),
-        ("blocking_trx_rows_modified", bigint()),
-        ("sql_kill_blocking_query", varchar(33)),
-        ("sql_kill_blocking_connection", varchar(27)),
-    ];
-    add(schema, "innodb_lock_waits", &columns, Compute::All(innodb_lock_waits));
-}
-
-fn add(schema: &mut Schema, name: &str, columns: &[(&str, DataType)], compute: Compute) {
-    let table = computed(&schema.name, name, columns, compute);
-    schema.tables.insert(name.to_string(), Arc::new(table));
-}
-
-fn nullable(t: DataType) -> DataType {
-    DataType { nullable: true, ..t }
-}
 
 /// Locks, transactions and sessions of one look, and the names of trees.
 pub(crate) struct Picture {
@@ -369,56 +321,6 @@ pub(crate) fn innodb_trx(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     Ok(())
 }
 
-fn innodb_lock_waits(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    let picture = Picture::take(cx);
-    for (at, lock) in picture.waiting() {
-        for (by, blocking) in picture.blocking(lock) {
-            let (Some(w), Some(b)) = (picture.transaction(lock.slot), picture.transaction(blocking.slot)) else {
-                continue;
-            };
-            let (Some(wp), Some(bp)) = (picture.process(lock.slot), picture.process(blocking.slot)) else { continue };
-            let Some((schema, table, index)) = picture.tree(lock.tree) else { continue };
-            let waited_us = w.waiting.as_ref().map_or(0, |w| w.since.as_micros() as u64);
-            let age = |us: u64| Value::Time(Time((us / 1_000_000 * 1_000_000) as i64));
-            let started = |t: &TransactionInfo| datetime(picture.began_us(t) / 1_000_000);
-            let trx_age = |t: &TransactionInfo| age(picture.now_us.saturating_sub(picture.began_us(t)));
-            out.push(vec![
-                datetime(picture.now_us.saturating_sub(waited_us) / 1_000_000),
-                age(waited_us),
-                Value::Int((waited_us / 1_000_000) as i64),
-                text(format!("{}.{}", quote_name(schema), quote_name(&table.name))),
-                text(schema),
-                text(table.name.clone()),
-                Value::Null,
-                Value::Null,
-                text(index.name.clone()),
-                word("RECORD"),
-                uint(picture.trx_id(lock.slot)),
-                started(w),
-                trx_age(w),
-                uint(picture.counts(lock.slot).1),
-                uint(w.work),
-                uint(wp.id),
-                maybe(wp.info.clone()),
-                text(picture.lock_id(at, lock)),
-                text(mode(lock)),
-                uint(picture.trx_id(blocking.slot)),
-                uint(bp.id),
-                maybe(bp.info.clone()),
-                text(picture.lock_id(by, blocking)),
-                text(mode(blocking)),
-                started(b),
-                trx_age(b),
-                uint(picture.counts(blocking.slot).1),
-                uint(b.work),
-                text(format!("KILL QUERY {}", bp.id)),
-                text(format!("KILL {}", bp.id)),
-            ]);
-        }
-    }
-    Ok(())
-}
-
 /// A lock in the words of SHOW ENGINE INNODB STATUS.
 fn record_locks(picture: &Picture, lock: &LockInfo, trx: u64) -> String {
     let Some((schema, table, index)) = picture.tree(lock.tree) else {
@@ -505,12 +407,4 @@ pub(crate) fn transactions_section(picture: &Picture) -> String {
         }
     }
     out
-}
-
-/// The schema `sys`.
-pub(crate) fn sys() -> Schema {
-    let mut schema = Schema::new("sys", CollationId::UTF8MB4_0900_AI_CI);
-    add_to_sys(&mut schema);
-    crate::threads::add_to_sys(&mut schema);
-    schema
 }
