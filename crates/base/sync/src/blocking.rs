@@ -64,11 +64,6 @@ pub trait Served: Send + Sync {
 
     /// The thread waits for this, which the process list shows; `None`: it goes on.
     fn waits_for(&self, what: Option<Wait>);
-
-    /// Where waits are counted; `None`: in the thread's own book.
-    fn book(&self) -> Option<&'static Book> {
-        None
-    }
 }
 
 thread_local! {
@@ -109,8 +104,16 @@ pub fn interruption() -> u8 {
 thread_local! {
     /// What the thread waits for. No destructor, so no registration check on access.
     static WAITS_FOR: Cell<Option<Wait>> = const { Cell::new(None) };
+    /// Where its waits are counted, if not in its own book.
+    static BOOK: Cell<Option<&'static Book>> = const { Cell::new(None) };
     /// What of it the process list shows.
     static SHOWN: Cell<Option<Wait>> = const { Cell::new(None) };
+}
+
+/// From now on the waits of this thread, and of no other, are counted in this book; `None`: in its own.
+#[inline]
+pub fn count_in(book: Option<&'static Book>) {
+    BOOK.set(book);
 }
 
 /// Until it is dropped the thread waits for something. One that is within another for the same thing is a part of it.
@@ -162,8 +165,8 @@ pub fn socket(operation: Operation) -> Option<Waiting> {
 
 /// Where a wait of this thread is counted.
 fn book_for(what: Wait) -> Option<&'static Book> {
-    let served = if what.is_for_work() { None } else { with_served(|served| served.book()).flatten() };
-    served.or_else(waits::own_book)
+    let attended = if what.is_for_work() { None } else { BOOK.get() };
+    attended.or_else(waits::own_book)
 }
 
 impl Waiting {

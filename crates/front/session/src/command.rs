@@ -215,6 +215,20 @@ impl Session {
         sent.map_err(|_| gone())
     }
 
+    /// The calling thread works for the session, which is attached, until [`Session::stop_attending`]: it counts for it, also its waits.
+    #[inline]
+    pub(crate) fn attend(&self) {
+        self.counters.enter();
+        sync::blocking::count_in(self.tx.interrupt().book());
+    }
+
+    /// The calling thread works for itself again.
+    #[inline]
+    pub(crate) fn stop_attending(&self) {
+        sync::blocking::count_in(None);
+        self.counters.leave();
+    }
+
     /// One command. An error of a statement is answered and the session goes on, also after a panic.
     #[inline]
     pub(crate) fn serve(&mut self, conn: &mut Connection) -> Next {

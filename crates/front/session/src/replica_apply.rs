@@ -155,7 +155,7 @@ impl SessionApplier {
             stored: RefCell::new(position),
         }));
         session.counters.attach();
-        session.counters.enter();
+        session.attend();
         session.memory.arm();
         let targets = Targets::default();
         Ok(SessionApplier { session, logged_as: LoggedAs::Rows, prepares: None, targets, _peer: Box::new(peer) })
@@ -532,7 +532,7 @@ impl Drop for SessionApplier {
     fn drop(&mut self) {
         self.session.rollback_all();
         self.session.drop_all_temporary();
-        self.session.counters.leave();
+        self.session.stop_attending();
         self.session.counters.detach();
     }
 }

@@ -87,14 +87,14 @@ impl Service for Sessions {
     #[inline]
     fn enter(&self, session: &mut Opened) {
         if let Opened::Session(session) = session {
-            session.counters.enter();
+            session.attend();
         }
     }
 
     #[inline]
     fn leave(&self, session: &mut Opened) {
         if let Opened::Session(session) = session {
-            session.counters.leave();
+            session.stop_attending();
         }
     }
 

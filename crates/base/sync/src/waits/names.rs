@@ -177,6 +177,7 @@ pub enum Operation {
 }
 
 impl Operation {
+    #[cfg(not(loom))]
     const ALL: [Operation; 10] = [
         Operation::Lock,
         Operation::Wait,
@@ -205,6 +206,7 @@ impl Operation {
         }
     }
 
+    #[cfg(not(loom))]
     pub(super) fn from_number(number: u64) -> Option<Operation> {
         Operation::ALL.get(usize::try_from(number).ok()?).copied()
     }

@@ -91,7 +91,7 @@ fn run(server: &Arc<Server>, id: u32, event: &Event, task: Task) {
     };
     let mut out = Output::nowhere(&hang_up);
     session.counters.attach();
-    session.counters.enter();
+    session.attend();
     session.memory.arm();
     // A server that ends kills those that it knows; this one may have begun a moment too late.
     if !server.events.is_over() {
@@ -107,7 +107,7 @@ fn run(server: &Arc<Server>, id: u32, event: &Event, task: Task) {
         }
         session.memory.end();
     }
-    session.counters.leave();
+    session.stop_attending();
     session.counters.detach();
     session.close(ClosedBy::Service);
 }

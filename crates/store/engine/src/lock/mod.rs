@@ -70,10 +70,6 @@ impl Served for Interrupt {
         // Relaxed: a figure to show.
         self.waits.store(what.map_or(0, |what| what as u8 + 1), Ordering::Relaxed);
     }
-
-    fn book(&self) -> Option<&'static waits::Book> {
-        Interrupt::book(self)
-    }
 }
 
 impl Interrupt {
@@ -90,7 +86,7 @@ impl Interrupt {
         }
     }
 
-    /// Where its waits are counted; `None`: those of the thread that works for it are.
+    /// Where its waits are counted while a thread serves it, see [`blocking::count_in`]; `None`: it has none of its own.
     pub fn book(&self) -> Option<&'static waits::Book> {
         self.book.get().map(waits::Claim::book)
     }
