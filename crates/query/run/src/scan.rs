@@ -353,7 +353,7 @@ impl ScanOp {
         self.steps = self.begin_steps(r);
         match &mut self.cursor {
             Some(c) => c.reset(self.tree, range, direction, self.reading, hint),
-            None => self.cursor = Some(Cursor::new(self.tree, range, direction, self.reading, hint)),
+            None => self.cursor = Some(Cursor::new(self.tree, range, direction, self.reading, hint).counted()),
         }
         if self.reading != Read::Consistent {
             let cursor = self.cursor.as_mut().expect("just made");

@@ -10,7 +10,8 @@ use types::Result;
 
 /// The rows that have entries in a part of an index.
 fn count(tx: &mut Transaction, table: &Table, index: usize, part: &Part) -> Result<u64> {
-    let mut scan = Cursor::new(table.indexes[index].tree, part.range(), Direction::Forward, Read::Consistent, 0);
+    let mut scan =
+        Cursor::new(table.indexes[index].tree, part.range(), Direction::Forward, Read::Consistent, 0).counted();
     let (mut rows, mut uncertain) = (0, Vec::new());
     while let Some(entry) = scan.next(tx).map_err(error::engine)? {
         if entry.certain {

@@ -55,8 +55,8 @@ pub struct Entry<'c> {
 /// Its fields are the state of one scan, kept from scan to scan for its buffers: a step moves most of them.
 pub struct Cursor {
     tree: Tree,
-    /// What its rows are counted as.
-    how: RowUse,
+    /// What its rows are counted as in the table's figures; `None`: not at all.
+    how: Option<RowUse>,
     direction: Direction,
     read: Read,
     /// The bound at which the scan ends.
@@ -103,9 +103,11 @@ const STRETCH_BYTES_OUTDATED: usize = 1 << 10;
 
 /// A row was read.
 #[inline]
-fn count(tree: Tree, how: RowUse) {
+fn count(tree: Tree, how: Option<RowUse>) {
     observe::add(Counter::InnodbRowsRead, 1);
-    observe::count_rows(tree.id, how, 1);
+    if let Some(how) = how {
+        observe::count_rows(tree.id, how, 1);
+    }
 }
 
 impl Cursor {
@@ -123,11 +125,9 @@ impl Cursor {
         };
         let stretch_bytes_max =
             if limit_hint == 0 { STRETCH_BYTES_MAX } else { (limit_hint * 256).min(STRETCH_BYTES_MAX) };
-        let is_whole = matches!((range.lower, range.upper), (Bound::Unbounded, Bound::Unbounded));
-        let how = if is_whole && tree.kind == TreeKind::Clustered { RowUse::Scan } else { RowUse::Fetch };
         Cursor {
             tree,
-            how,
+            how: None,
             direction,
             read,
             end: owned(end),
@@ -147,6 +147,18 @@ impl Cursor {
         }
     }
 
+    /// A statement reads: its rows count for the table. What samples and definitions read does not.
+    pub fn counted(mut self) -> Cursor {
+        self.how = Some(self.row_use());
+        self
+    }
+
+    /// Of a range that was not begun.
+    fn row_use(&self) -> RowUse {
+        let is_whole = matches!((&self.onward, &self.end), (Onward::From(None, _), Bound::Unbounded));
+        if is_whole && self.tree.kind == TreeKind::Clustered { RowUse::Scan } else { RowUse::Fetch }
+    }
+
     /// What a locking scan locks. To be called before the first entry is read; [`Extent::Range`] without.
     pub fn set_extent(&mut self, extent: Extent) {
         self.extent = extent;
@@ -156,6 +168,7 @@ impl Cursor {
     pub fn reset(&mut self, tree: Tree, range: Range<'_>, direction: Direction, read: Read, limit_hint: usize) {
         let fresh = Cursor::new(tree, range, direction, read, limit_hint);
         let old = std::mem::replace(self, fresh);
+        self.how = old.how.map(|_| self.row_use());
         self.stretch = old.stretch;
         self.stretch.clear();
         self.row = old.row;
