@@ -3,12 +3,13 @@
 //! A digest is looked for when a text is read; the place of its sums stays with the plan, or for statements that are read each
 //! time, in a small table of the session. An execution compares two numbers and has it.
 
+use crate::digest_place::{KnownPlace, RECENT, Verb};
 use crate::session::Session;
 use crate::session::plans::Planned;
 use crate::state::State;
 use crate::variables::{VarId, id};
 use expr::functions::crypto::digest_hash;
-use observe::digests::{self, Place};
+use observe::digests;
 use observe::setup::{self, Consumer};
 use sql::digest::{Digesting, NameSet, digest_text};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -16,54 +17,10 @@ use types::charset::Charset;
 
 const MAX_DIGEST_LENGTH: VarId = id("max_digest_length");
 
-/// Texts of which a session remembers the place.
-const RECENT: usize = 32;
 /// Longer ones are read each time.
 const RECENT_BYTES_MAX: usize = 1024;
 /// What the first word of a prepared statement's digest takes of `max_digest_length`.
 const VERB_BYTES: usize = 2;
-
-/// What a command does with the text at hand. A prepared statement has a digest for each.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Verb {
-    Run,
-    Prepare,
-    Execute,
-    Deallocate,
-}
-
-impl Verb {
-    fn word(self) -> &'static str {
-        match self {
-            Verb::Run => "",
-            Verb::Prepare => "PREPARE ",
-            Verb::Execute => "EXECUTE ",
-            Verb::Deallocate => "DEALLOCATE ",
-        }
-    }
-}
-
-/// A place, and the session's default schema when it was found, by which sums are kept apart: see `performance::Lane::schemas`.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct KnownPlace {
-    place: Place,
-    schemas: u64,
-}
-
-/// What a session knows of digests.
-#[derive(Default)]
-pub(crate) struct Digests {
-    /// Of the statement at hand; in no table: it has none.
-    pub place: Place,
-    recent: Option<Box<[(u64, KnownPlace); RECENT]>>,
-}
-
-impl KnownPlace {
-    #[inline]
-    fn is_current(self, schemas: u64) -> bool {
-        self.place.is_current() && self.schemas == schemas
-    }
-}
 
 impl State {
     /// What digests of statements that this session reads depend on.

@@ -34,6 +34,7 @@ mod connection_control;
 mod control;
 mod create_select;
 mod define;
+mod digest_place;
 mod digests;
 mod dump;
 mod dumps;

@@ -1,7 +1,7 @@
 //! Statements that are answered with OK: transactions, the session, data definition, accounts, the server.
 
 use crate::define::{behind_last_word, statement_words};
-use crate::digests::Verb;
+use crate::digest_place::Verb;
 use crate::needs::Action;
 use crate::session::{Done, Session};
 use crate::statement::unsupported;

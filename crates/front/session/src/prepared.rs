@@ -2,7 +2,7 @@
 
 use crate::charset;
 use crate::com::com_index;
-use crate::digests::Verb;
+use crate::digest_place::Verb;
 use crate::performance::{EXECUTE, Instance, PREPARE};
 use crate::process::Doing;
 use crate::run::lexer_mode;

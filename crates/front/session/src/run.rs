@@ -8,7 +8,7 @@
 
 use crate::com::{COM, kind_of};
 use crate::control::NO_SNAPSHOT;
-use crate::digests::{KnownPlace, Verb};
+use crate::digest_place::{KnownPlace, Verb};
 use crate::needs::Action;
 use crate::performance::TransactionRecorder;
 use crate::session::plans::{CACHED_TEXT_MAX, NEVER, PlanCache, Planned, RowLocks, check_schemas, pins_of};

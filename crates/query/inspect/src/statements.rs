@@ -8,7 +8,7 @@ use observe::{Figures, StatementTotals, TimeTotals, TransactionTotals};
 use std::collections::BTreeMap;
 use types::{Result, Value};
 
-/// A statement of a session that is there.
+/// A statement of a session that is there: its fields are the columns of the tables.
 #[derive(Clone, Debug)]
 pub struct StatementEvent {
     pub thread: u64,

@@ -3,7 +3,7 @@
 use super::transaction::TransactionRecorder;
 use super::{HAS_HISTORY, INSTRUMENTED, Instance, Lane, bit, word};
 use crate::com::COM;
-use crate::digests::Digests;
+use crate::digest_place::Digests;
 use crate::session::Session;
 use crate::session::plans::Planned;
 use crate::statement::is_planned;

@@ -1,6 +1,6 @@
 //! Planned statements: what they pin and lock, and the cache of those that come as text.
 
-use crate::digests::KnownPlace;
+use crate::digest_place::KnownPlace;
 use crate::sink::Head;
 use catalog::mdl::{Mode, Name};
 use catalog::{Pin, Version};
