@@ -179,6 +179,11 @@ BEGIN
   DECLARE longest bigint unsigned;
   DECLARE thread bigint unsigned;
   DECLARE text longtext;
+  DECLARE EXIT HANDLER FOR SQLEXCEPTION
+  BEGIN
+    SET SESSION sql_log_bin = logged;
+    RESIGNAL;
+  END;
   SET SESSION sql_log_bin = 0;
   IF in_start_fresh THEN
     TRUNCATE TABLE performance_schema.events_statements_history_long;
@@ -248,6 +253,12 @@ BEGIN
   DECLARE ends double DEFAULT UNIX_TIMESTAMP(NOW(6)) + COALESCE(in_max_runtime, 60);
   DECLARE kept bigint unsigned DEFAULT @@SESSION.group_concat_max_len;
   DECLARE graph longtext;
+  DECLARE EXIT HANDLER FOR SQLEXCEPTION
+  BEGIN
+    SET SESSION sql_log_bin = logged;
+    SET SESSION group_concat_max_len = kept;
+    RESIGNAL;
+  END;
   SET SESSION sql_log_bin = 0;
   IF in_auto_setup THEN
     CALL sys.ps_setup_save(0);
@@ -333,17 +344,18 @@ BEGIN
     SET SESSION group_concat_max_len = kept;
     RESIGNAL;
   END;
-  IF runtime = 0 THEN
+  IF runtime < step THEN
+    SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'in_max_runtime must be greater than or equal to in_interval';
+  ELSEIF runtime = 0 THEN
     SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'in_max_runtime must be greater than 0';
   ELSEIF step = 0 THEN
     SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'in_interval must be greater than 0';
-  ELSEIF runtime < step THEN
-    SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'in_max_runtime must be greater than or equal to in_interval';
   END IF;
   SET raw = COALESCE(@sys.diagnostics.include_raw, sys.sys_get_config('diagnostics.include_raw', 'OFF')) = 'ON';
   SET with_tables = COALESCE(@sys.diagnostics.allow_i_s_tables,
                              sys.sys_get_config('diagnostics.allow_i_s_tables', 'OFF')) = 'ON';
   SET SESSION sql_log_bin = 0;
+  SET SESSION group_concat_max_len = 1048576;
   SET ends = UNIX_TIMESTAMP(NOW(6)) + runtime;
   IF in_auto_config IN ('medium', 'full') THEN
     CALL sys.ps_setup_save(0);
@@ -464,6 +476,6 @@ BEGIN
   END IF;
   SET SESSION sql_log_bin = logged;
   SET SESSION group_concat_max_len = kept;
-  SELECT TIMEDIFF(SYSDATE(), NOW()) AS Duration;
+  SELECT SEC_TO_TIME(CAST(UNIX_TIMESTAMP(SYSDATE(6)) - (ends - runtime) AS signed)) AS Duration;
 END
 $$

@@ -148,7 +148,7 @@ SELECT u.OBJECT_SCHEMA AS object_schema, u.OBJECT_NAME AS object_name, u.INDEX_N
 $$
 CREATE ALGORITHM=TEMPTABLE SQL SECURITY INVOKER VIEW x$schema_flattened_keys AS
 SELECT s.TABLE_SCHEMA AS table_schema, s.TABLE_NAME AS table_name, s.INDEX_NAME AS index_name,
-       MAX(s.NON_UNIQUE) AS non_unique, LEAST(COUNT(s.SUB_PART), 1) AS subpart_exists,
+       MAX(s.NON_UNIQUE) AS non_unique, NULLIF(LEAST(COUNT(s.SUB_PART), 1), -1) AS subpart_exists,
        GROUP_CONCAT(s.COLUMN_NAME ORDER BY s.SEQ_IN_INDEX) AS index_columns
   FROM information_schema.STATISTICS AS s
  WHERE s.INDEX_TYPE = 'BTREE'
