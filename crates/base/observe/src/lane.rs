@@ -48,6 +48,11 @@ impl Claim {
         Claim(BLOCKS.claim().expect("fewer threads and sessions than blocks to count in"))
     }
 
+    /// Its number, for whoever looks it up.
+    pub(crate) fn number(&self) -> u64 {
+        self.0.index() as u64
+    }
+
     pub(crate) fn block(&self) -> &'static Block {
         let lanes: &'static Lanes<Block> = &BLOCKS;
         lanes.get(self.0)

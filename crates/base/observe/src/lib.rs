@@ -28,7 +28,7 @@ pub use counters::{Counter, CounterId};
 pub use histogram::{Histogram, Timer, histogram, record};
 pub use lane::{BLOCKS_MAX, Lane, RARE, add, increment, lane, sum};
 pub use registry::{Family, register, register_family, register_gauge, status, status_value};
-pub use session::SessionCounters;
+pub use session::{SessionCounters, SharedCounts};
 pub use statements::{FIGURES, FIRST_RARE, Figure, Figures, StatementCells, StatementSums, StatementTotals};
 pub use sync::{clock, waits};
 pub use table_io::{ROW_USES, RowCounts, RowUse, count_rows, rows_by_tree};

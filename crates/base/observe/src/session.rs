@@ -6,16 +6,85 @@
 //! ```text
 //!   idle --attach--> active --enter--> served by this thread --leave--> active --detach--> idle
 //! ```
+//!
+//! Others read both through [`SharedCounts`]: a sequence word is odd while the session attaches or detaches, and who has read meanwhile
+//! reads again.
 
 use crate::counters::CounterId;
-use crate::lane::{Block, COUNTERS_MAX, Claim, count_in};
-use std::sync::atomic::Ordering;
+use crate::lane::{BLOCKS, Block, COUNTERS_MAX, Claim, count_in};
+use std::sync::atomic::{AtomicU64, Ordering, fence};
+use std::sync::{Arc, OnceLock};
+use sync::LaneId;
+
+/// What a session has counted, for other threads.
+#[derive(Debug, Default)]
+pub struct SharedCounts {
+    /// Odd while the other two change. W: the session. R: anybody.
+    sequence: AtomicU64,
+    /// The block that the session has, by its number and 1; 0: none. W: the session. R: anybody.
+    block: AtomicU64,
+    /// Totals of former attachments minus, while attached, what the block held at the start (wrapping). W: the session. R: anybody.
+    totals: OnceLock<Box<[AtomicU64]>>,
+}
+
+impl SharedCounts {
+    fn totals(&self) -> &[AtomicU64] {
+        self.totals.get_or_init(|| (0..COUNTERS_MAX).map(|_| AtomicU64::new(0)).collect())
+    }
+
+    fn total(&self, index: usize) -> u64 {
+        // Relaxed: readers of other threads look at the sequence.
+        self.totals.get().map_or(0, |totals| totals[index].load(Ordering::Relaxed))
+    }
+
+    /// Changes what readers put together. On the session's thread.
+    fn change(&self, change: impl FnOnce()) {
+        // Relaxed: the session alone writes it.
+        let before = self.sequence.load(Ordering::Relaxed);
+        self.sequence.store(before + 1, Ordering::Relaxed); // Relaxed: the fence orders it
+        // Release: pairs with the Acquire fence in `values`; who sees what changes sees the odd number.
+        fence(Ordering::Release);
+        change();
+        // Release: pairs with Acquire in `values`; who sees the even number sees all of the change.
+        self.sequence.store(before + 2, Ordering::Release);
+    }
+
+    fn add(&self, block: &Block, add: fn(u64, u64) -> u64) {
+        for (total, word) in self.totals().iter().zip(&block.counters) {
+            // Relaxed: nobody writes to the block of a session that no thread serves; the sequence tells readers.
+            total.store(add(total.load(Ordering::Relaxed), word.load(Ordering::Relaxed)), Ordering::Relaxed);
+        }
+    }
+
+    /// All counts, by the numbers of counters.
+    pub fn values(&self) -> Vec<u64> {
+        loop {
+            // Acquire: pairs with Release in `change`.
+            let before = self.sequence.load(Ordering::Acquire);
+            // Relaxed: checked by the sequence.
+            let block = self.block.load(Ordering::Relaxed);
+            let block = block.checked_sub(1).map(|at| BLOCKS.get(LaneId::from_index(at as usize)));
+            let now = |index: usize| {
+                // Relaxed: as above; a count that goes on is as recent as it is.
+                let since = block.map_or(0, |block| block.counters[index].load(Ordering::Relaxed));
+                self.total(index).wrapping_add(since)
+            };
+            let values: Vec<u64> = (0..COUNTERS_MAX).map(now).collect();
+            // Acquire: pairs with the Release fence in `change`.
+            fence(Ordering::Acquire);
+            // Relaxed: the fence orders it.
+            if before.is_multiple_of(2) && self.sequence.load(Ordering::Relaxed) == before {
+                return values;
+            }
+            std::hint::spin_loop();
+        }
+    }
+}
 
 /// A session's counters; 4 KiB, and a block as large while it is attached.
 #[derive(Debug, Default)]
 pub struct SessionCounters {
-    /// Totals of former attachments minus, while attached, what the block held at the start (wrapping).
-    totals: Option<Box<[u64]>>,
+    shared: Arc<SharedCounts>,
     claim: Option<Claim>,
 }
 
@@ -24,25 +93,31 @@ impl SessionCounters {
         Self::default()
     }
 
+    /// For who reads the counts from other threads.
+    pub fn shared(&self) -> Arc<SharedCounts> {
+        Arc::clone(&self.shared)
+    }
+
     /// The session becomes active: it gets a block.
     pub fn attach(&mut self) {
         assert!(self.claim.is_none(), "a session has one block at a time");
         let claim = Claim::new();
-        match self.totals {
-            Some(_) => self.add(claim.block(), u64::wrapping_sub),
-            // Relaxed: as in `add`.
-            None => {
-                self.totals =
-                    Some(claim.block().counters.iter().map(|w| w.load(Ordering::Relaxed).wrapping_neg()).collect())
-            }
-        }
+        self.shared.change(|| {
+            self.shared.add(claim.block(), u64::wrapping_sub);
+            // Relaxed: readers look at the sequence.
+            self.shared.block.store(claim.number() + 1, Ordering::Relaxed);
+        });
         self.claim = Some(claim);
     }
 
     /// The session becomes idle: it gives its block back.
     pub fn detach(&mut self) {
         let claim = self.claim.take().expect("detach without attach");
-        self.add(claim.block(), u64::wrapping_add);
+        self.shared.change(|| {
+            self.shared.add(claim.block(), u64::wrapping_add);
+            // Relaxed: readers look at the sequence.
+            self.shared.block.store(0, Ordering::Relaxed);
+        });
     }
 
     /// The calling thread counts for this session, which is attached, until [`SessionCounters::leave`].
@@ -59,27 +134,30 @@ impl SessionCounters {
 
     /// Starts over from zero. While attached, call on the serving thread.
     pub fn reset(&mut self) {
-        self.totals = None;
-        if let Some(claim) = self.claim.take() {
-            self.add(claim.block(), u64::wrapping_sub);
-            self.claim = Some(claim);
-        }
+        let shared = &self.shared;
+        shared.change(|| {
+            // Relaxed: readers look at the sequence.
+            shared.totals().iter().for_each(|total| total.store(0, Ordering::Relaxed));
+            if let Some(claim) = &self.claim {
+                shared.add(claim.block(), u64::wrapping_sub);
+            }
+        });
     }
 
     /// The session's count.
     pub fn value(&self, counter: impl Into<CounterId>) -> u64 {
         let index = counter.into().index();
-        let total = self.totals.as_ref().map_or(0, |totals| totals[index]);
         // Relaxed: the caller serves the session, so nobody else writes.
         let since = self.claim.as_ref().map_or(0, |claim| claim.block().counters[index].load(Ordering::Relaxed));
-        total.wrapping_add(since)
+        self.shared.total(index).wrapping_add(since)
     }
+}
 
-    fn add(&mut self, block: &Block, add: fn(u64, u64) -> u64) {
-        let totals = self.totals.get_or_insert_with(|| vec![0; COUNTERS_MAX].into());
-        for (total, word) in totals.iter_mut().zip(&block.counters) {
-            // Relaxed: nobody writes to the block of a session that no thread serves.
-            *total = add(*total, word.load(Ordering::Relaxed));
+impl Drop for SessionCounters {
+    /// Whoever still reads sees what was counted, and not what the block's next owner counts.
+    fn drop(&mut self) {
+        if self.claim.is_some() {
+            self.detach();
         }
     }
 }

@@ -100,6 +100,8 @@ pub struct Login {
     /// COMPRESS or ZSTD_COMPRESSION_ALGORITHM was asked for.
     pub wanted_compression: bool,
     pub auth_reply: Vec<u8>,
+    /// What the client says of itself.
+    pub attributes: Vec<(Vec<u8>, Vec<u8>)>,
     /// Filled in by the exchange: the client sent a password ("using password: YES").
     pub used_password: bool,
 }
@@ -150,10 +152,10 @@ impl Login {
         } else {
             String::new()
         };
-        if capabilities.has(Capabilities::CONNECT_ATTRS) && !reader.is_empty() {
-            // Nobody asks for them yet.
-            read_attributes(&mut reader)?;
-        }
+        let attributes = match capabilities.has(Capabilities::CONNECT_ATTRS) && !reader.is_empty() {
+            true => owned(&read_attributes(&mut reader)?),
+            false => Vec::new(),
+        };
         let zstd_level = match capabilities.has(Capabilities::ZSTD_COMPRESSION_ALGORITHM) {
             true => reader.u8()?,
             false => 0,
@@ -170,6 +172,7 @@ impl Login {
             zstd_level,
             wanted_compression,
             auth_reply,
+            attributes,
             used_password: false,
         })
     }
@@ -186,6 +189,11 @@ pub fn name(bytes: &[u8], collation: u16) -> String {
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Attributes as a session keeps them.
+pub fn owned(attributes: &Attributes<'_>) -> Vec<(Vec<u8>, Vec<u8>)> {
+    attributes.iter().map(|(name, value)| (name.to_vec(), value.to_vec())).collect()
 }
 
 /// Connection attributes: a length-encoded block of length-encoded keys and values.

@@ -88,6 +88,8 @@ impl Session {
         let entry = Entry::open(server, id.into(), peer.host_and_port(), interrupt, hang_up);
         let entry = entry.ok_or_else(|| err!(ER_CON_COUNT_ERROR))?;
         state.lane = Some(entry.id());
+        let counters = SessionCounters::new();
+        entry.lane().seen.count_in(counters.shared());
         state.bound_events(&mut tx);
         let tracking = Tracking::new(&state.vars);
         Ok(Session {
@@ -125,7 +127,7 @@ impl Session {
             bound: Bound::default(),
             plans: PlanCache::default(),
             programs: Programs::default(),
-            counters: SessionCounters::new(),
+            counters,
             tracking,
             more: false,
             settles_later: false,
@@ -285,6 +287,7 @@ impl Session {
                     database: handshake::name(request.database, wanted),
                     collation: request.collation,
                     plugin: text(request.plugin),
+                    attributes: handshake::owned(&request.attributes),
                 };
                 self.memory.begin();
                 observe::increment(self.com("admin_commands"));
@@ -379,6 +382,7 @@ impl Session {
     /// The command has its answer.
     pub(crate) fn after_command(&mut self, next: Next) -> Next {
         self.entry.sleep();
+        self.hand_over_variables();
         // A killed connection ends; the client has been told 1317 if a statement was running.
         if self.tx.interrupt().reason() == 2 { Next::Close } else { next }
     }

@@ -187,6 +187,9 @@ impl Session {
 
     /// TRUNCATE TABLE of a table of `performance_schema`: what it shows is counted anew. False: that table's is not.
     pub(crate) fn empty_figures(&mut self, table: &str) -> Result<bool> {
+        if crate::seen::truncate(&self.server, table) {
+            return self.commit_all().map(|()| true);
+        }
         const HOSTS: &str = "host_cache";
         const COMPRESSION: &str = "binary_log_transaction_compression_stats";
         if let Some(forget) = forgets(table) {

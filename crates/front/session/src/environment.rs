@@ -100,18 +100,19 @@ impl expr::Env for State {
             true => self.user_vars.get(&name.to_ascii_lowercase()),
             false => self.user_vars.get(name),
         };
-        found.cloned().unwrap_or((Value::Null, DataType::new(TypeKind::Null)))
+        found.map_or((Value::Null, DataType::new(TypeKind::Null)), |known| known.as_ref().clone())
     }
 
     fn set_user_variable(&mut self, name: &str, value: Value<'static>, data_type: DataType) {
         let name = name.to_ascii_lowercase();
-        let (new, old) = (bytes_of(&value), self.user_vars.get(&name).map_or(0, |(v, _)| bytes_of(v)));
+        let (new, old) = (bytes_of(&value), self.user_vars.get(&name).map_or(0, |known| bytes_of(&known.0)));
         if self.user_var_bytes + new - old.min(new) > USER_VARIABLE_BYTES_MAX {
             self.condition("Error", ER_UNKNOWN_ERROR, format!("User variable '{name}' is too large and was not set"));
             return;
         }
         self.user_var_bytes = self.user_var_bytes + new - old;
-        self.user_vars.insert(name, (value, data_type));
+        self.user_vars.insert(name, Arc::new((value, data_type)));
+        self.vars.note_change();
     }
 
     fn stage(&self, stage: Stage) -> Stage {

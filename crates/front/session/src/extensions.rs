@@ -184,6 +184,7 @@ impl Server {
         if self.globals.load().has(Extension::LogFilterDragnet) {
             all.push(("dragnet.Status".to_string(), self.error_log.rules()));
         }
+        all.extend(self.seen.attributes_status().map(|(name, n)| (name.to_string(), n.to_string())));
         self.semisync_status(&mut all);
         all
     }

@@ -85,6 +85,7 @@ mod rights;
 mod roles;
 mod routine;
 mod run;
+mod seen;
 mod semisync;
 mod server;
 mod service;

@@ -111,6 +111,7 @@ impl Session {
                     self.can_leave_out_metadata = login.capabilities.has(Capabilities::OPTIONAL_RESULTSET_METADATA);
                     self.found_rows = login.capabilities.has(Capabilities::FOUND_ROWS);
                     self.admit_identity(conn, &identity, login.capabilities)?;
+                    self.keep_attributes(&login.attributes);
                     self.become_account(identity, login.database.as_deref(), login.collation)
                 });
                 self.note_host(outcome.as_ref().map(|_| ()), Fault::Told);
@@ -131,6 +132,7 @@ impl Session {
         }
         self.log_login();
         self.apply_to(conn);
+        self.hand_over_variables();
         self.entry.sleep();
         self.idle_from(observe::clock::Moment::now());
         if self.ok(conn.output(), &Outcome::default()).is_err() || conn.start_compression().is_err() {
@@ -253,6 +255,7 @@ impl Session {
         let collation = request.collation.unwrap_or(255);
         let outcome = outcome.and_then(|identity| {
             self.admit_identity(conn, &identity, conn.capabilities())?;
+            self.keep_attributes(&request.attributes);
             self.become_account(identity, database, collation)
         });
         if let Err(error) = outcome {
@@ -341,4 +344,5 @@ pub(crate) struct ChangeUser {
     pub database: String,
     pub collation: Option<u16>,
     pub plugin: String,
+    pub attributes: Vec<(Vec<u8>, Vec<u8>)>,
 }

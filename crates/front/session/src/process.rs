@@ -87,6 +87,8 @@ pub(crate) struct Lane {
     pub(crate) statement: AtomicU32,
     /// When the statement has to end, 0: never. W: the session. R: the deadline thread.
     pub(crate) deadline_ns: AtomicU64,
+    /// Its variables, attributes and counts.
+    pub(crate) seen: crate::seen::Lane,
     /// What it tells Performance Schema.
     pub(crate) performance: Arc<crate::performance::Lane>,
     /// Taken by the session when a text changes, by others for the list and KILL.
@@ -125,6 +127,7 @@ impl Processes {
             since_us: AtomicU64::new(0),
             statement: AtomicU32::new(0),
             deadline_ns: AtomicU64::new(0),
+            seen: crate::seen::Lane::default(),
             performance: Arc::default(),
             details: Mutex::new(Rank::Session, Details::default()),
         }))

@@ -37,6 +37,7 @@ impl Entry {
             ..Details::default()
         };
         entry.performance.open();
+        entry.lane().seen.open();
         entry.doing(Doing::Connect, crate::clock::clock_us());
         // Release: pairs with Acquire in `Processes::list`; who sees the id sees the details.
         entry.lane().id.store(id, Ordering::Release);
@@ -80,7 +81,10 @@ impl Entry {
         details.user = user.to_string();
         details.connection_type = Some(connection_type);
         details.database = database.map(str::to_string);
+        let host = details.host.clone();
+        drop(details);
         self.performance.schema_changed();
+        self.server.seen.login(user, &host);
     }
 
     /// The session runs an event.
@@ -201,6 +205,7 @@ impl Drop for Entry {
             (details.user.clone(), details.host.clone())
         };
         self.performance.close(&self.server, &user, &host);
+        lane.seen.close(&self.server, &user, &host);
         // Relaxed: the lane is released after it, with Release.
         lane.id.store(0, Ordering::Relaxed);
         let details = std::mem::take(&mut *lane.details.lock());

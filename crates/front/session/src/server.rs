@@ -114,6 +114,8 @@ pub struct Server {
     pub(crate) processes: Processes,
     /// W: sessions that end. R: whoever reads sums of sessions.
     pub(crate) ended: crate::performance::Ended,
+    /// What accounts keep of their sessions. W: logins, sessions that end. R: whoever asks.
+    pub(crate) seen: crate::seen::Accounts,
     pub(crate) rsa: RsaKeys,
     pub(crate) datadir: std::path::PathBuf,
     /// W: ALTER INSTANCE RELOAD TLS. R: connections that log in, SHOW STATUS.

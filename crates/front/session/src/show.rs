@@ -51,6 +51,7 @@ impl Session {
     /// What virtual tables may see of this session.
     pub(crate) fn inspect_context(&self) -> inspect::Context {
         let access = self.access();
+        self.show_variables();
         inspect::Context {
             version: self.temporary.over(self.catalog.peek()),
             engine: Arc::clone(&self.server.engine),

@@ -145,6 +145,34 @@ impl inspect::Source for Server {
         crate::performance::session_sums(self)
     }
 
+    fn thread_variables(&self, own: u32) -> Vec<inspect::ThreadVariables> {
+        crate::seen::thread_variables(self, own)
+    }
+
+    fn user_variables(&self) -> Vec<inspect::UserVariables> {
+        crate::seen::user_variables(self)
+    }
+
+    fn connect_attributes(&self) -> Vec<inspect::ConnectAttributes> {
+        crate::seen::connect_attributes(self)
+    }
+
+    fn thread_counts(&self) -> Vec<inspect::ThreadCounts> {
+        crate::seen::thread_counts(self)
+    }
+
+    fn account_sums(&self, by: inspect::GroupedBy) -> Vec<inspect::AccountSums> {
+        crate::seen::account_sums(self, by)
+    }
+
+    fn loaded_functions(&self) -> Vec<(&'static str, &'static str)> {
+        self.globals.load().functions()
+    }
+
+    fn has_tls(&self) -> bool {
+        self.tls.load().0.is_some()
+    }
+
     fn error_log(&self) -> Vec<inspect::LoggedError> {
         crate::error_log::shown(self.error_log.rows())
     }
@@ -304,6 +332,7 @@ impl Server {
             globals: Snapshot::new(globals),
             processes: Processes::new(),
             ended: crate::performance::Ended::new(),
+            seen: crate::seen::Accounts::new(),
             rsa: RsaKeys::new(&settings.datadir),
             datadir: settings.datadir,
             tls: Snapshot::new(settings.tls),

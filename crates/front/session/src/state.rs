@@ -80,7 +80,7 @@ pub(crate) struct State {
     pub random: (u32, u32),
     pub row_count: i64,
     pub found_rows: u64,
-    pub(crate) user_vars: HashMap<String, (Value<'static>, DataType)>,
+    pub(crate) user_vars: HashMap<String, Arc<crate::seen::UserVariable>>,
     pub(crate) user_var_bytes: usize,
     pub warnings: Vec<Condition>,
     /// All conditions, those beyond `max_error_count` too.
@@ -310,6 +310,11 @@ impl State {
     /// A session value as SHOW prints it.
     pub fn printed(&self, id: VarId) -> String {
         self.computed(id).unwrap_or_else(|| printed(&self.server, &self.vars, id))
+    }
+
+    /// Those that are computed, as they are now.
+    pub fn computed_now(&self) -> Vec<(VarId, String)> {
+        COMPUTED.iter().filter_map(|id| Some((*id, self.computed(*id)?))).collect()
     }
 
     /// All that there are to see, as SHOW prints them, with what is stored here as it is now; the server's are looked at when the

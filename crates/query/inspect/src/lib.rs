@@ -24,6 +24,7 @@ pub mod plugins;
 mod prepared;
 pub mod routines;
 mod rows;
+mod sessions;
 pub mod show;
 mod stages;
 mod statements;
@@ -41,6 +42,7 @@ pub use hosts::{HOST_ERRORS, HostEntry};
 pub use plugins::PLUGINS;
 pub use prepared::PreparedInstance;
 pub use rows::Rows;
+pub use sessions::{AccountSums, ConnectAttributes, GroupedBy, ThreadCounts, ThreadVariables, UserVariables};
 pub use stages::StageEvent;
 pub use statements::{SessionSums, StatementEvent, without_port};
 pub use threads::RESOURCE_GROUPS;
@@ -191,6 +193,15 @@ pub trait Source: Send + Sync {
     fn replication(&self, table: Replication) -> Vec<Row>;
     /// The rows of `mysql.slow_log`, or of `mysql.general_log`.
     fn logged(&self, slow: bool) -> Result<Vec<Row>>;
+    /// System variables of sessions; `own`: the slot of the one that asks.
+    fn thread_variables(&self, own: u32) -> Vec<ThreadVariables>;
+    fn user_variables(&self) -> Vec<UserVariables>;
+    fn connect_attributes(&self) -> Vec<ConnectAttributes>;
+    fn thread_counts(&self) -> Vec<ThreadCounts>;
+    fn account_sums(&self, by: GroupedBy) -> Vec<AccountSums>;
+    /// Functions that components bring, and what they give.
+    fn loaded_functions(&self) -> Vec<(&'static str, &'static str)>;
+    fn has_tls(&self) -> bool;
     /// The last events of the error log.
     fn error_log(&self) -> Vec<LoggedError>;
     fn processes(&self) -> Vec<Process>;

@@ -7,6 +7,7 @@ use crate::{
     CloneStage, Context, Replication, Row, digests, errors, locks, maybe, prepared, stages, statements, text, threads,
     transactions, uint, waits, word,
 };
+use crate::{GroupedBy, sessions};
 use catalog::Schema;
 use types::codes::*;
 use types::collation::CollationId;
@@ -14,6 +15,19 @@ use types::{DateTime, Result, Value, err};
 
 /// Rows by table; the others are of what the server does not have.
 const COMPUTED: &[(&str, Compute)] = &[
+    ("accounts", All(|cx, out| sessions::connections(cx, GroupedBy::Account, out))),
+    ("hosts", All(|cx, out| sessions::connections(cx, GroupedBy::Host, out))),
+    ("users", All(|cx, out| sessions::connections(cx, GroupedBy::User, out))),
+    ("session_account_connect_attrs", All(sessions::session_account_connect_attrs)),
+    ("session_connect_attrs", All(sessions::session_connect_attrs)),
+    ("status_by_account", All(|cx, out| sessions::status(cx, GroupedBy::Account, out))),
+    ("status_by_host", All(|cx, out| sessions::status(cx, GroupedBy::Host, out))),
+    ("status_by_thread", All(sessions::status_by_thread)),
+    ("status_by_user", All(|cx, out| sessions::status(cx, GroupedBy::User, out))),
+    ("tls_channel_status", All(sessions::tls_channel_status)),
+    ("user_defined_functions", All(sessions::user_defined_functions)),
+    ("user_variables_by_thread", All(sessions::user_variables_by_thread)),
+    ("variables_by_thread", All(sessions::variables_by_thread)),
     ("binary_log_transaction_compression_stats", All(compression_stats)),
     ("clone_progress", All(clone_progress)),
     ("clone_status", All(clone_status)),

@@ -323,6 +323,12 @@ impl Globals {
         self.has(Extension::QueryAttributes) && function == "mysql_query_attribute_string"
     }
 
+    /// Functions of what is installed, and what they give.
+    pub fn functions(&self) -> Vec<(&'static str, &'static str)> {
+        let there = self.has(Extension::QueryAttributes);
+        there.then_some(("mysql_query_attribute_string", "char")).into_iter().collect()
+    }
+
     /// Its variables are there from now on, or have their defaults and are gone.
     pub fn install(&mut self, extension: Extension, there: bool) {
         if there {
@@ -374,12 +380,14 @@ pub struct SessionVariables {
     /// Sorted by id; a handful in practice.
     changed: Vec<(VarId, Val)>,
     hot: Hot,
+    /// Since somebody has asked.
+    has_changed: bool,
 }
 
 impl SessionVariables {
     pub fn new(base: Arc<Globals>) -> SessionVariables {
         let hot = Hot::read(|id| base.get(id));
-        SessionVariables { base, changed: Vec::new(), hot }
+        SessionVariables { base, changed: Vec::new(), hot, has_changed: true }
     }
 
     /// The values that statements look at.
@@ -397,8 +405,20 @@ impl SessionVariables {
         self.set_all([(id, value)]);
     }
 
+    /// Notes that a variable of the session has changed that is not kept here.
+    pub fn note_change(&mut self) {
+        self.has_changed = true;
+    }
+
+    /// Has a variable changed since this was asked last?
+    #[inline]
+    pub fn take_changed(&mut self) -> bool {
+        std::mem::take(&mut self.has_changed)
+    }
+
     /// The same of several at once.
     pub fn set_all<const N: usize>(&mut self, values: [(VarId, Val); N]) {
+        self.has_changed = true;
         let is_hot = values.iter().any(|(id, _)| Hot::reads(*id));
         for (id, value) in values {
             match self.changed.binary_search_by_key(&id, |(i, _)| *i) {

@@ -453,6 +453,7 @@ pub static VARIABLES: &[Variable] = &[
     v("password_require_current", Scope::Global, Access::Dynamic, Startup::Option, Kind::Bool, Default::Bool(false)),
     v("password_reuse_interval", Scope::Global, Access::Dynamic, Startup::Option, uint(0, 4_294_967_295), Default::UInt(0)),
     v("performance_schema", Scope::Global, Access::ReadOnly, Startup::OptionFixed, Kind::Bool, Default::Bool(true)),
+    v("performance_schema_session_connect_attrs_size", Scope::Global, Access::ReadOnly, Startup::Option, Kind::Int { min: -1, max: 1_048_576 }, Default::Int(512)),
     v("persist_only_admin_x509_subject", Scope::Global, Access::ReadOnly, Startup::OptionFixed, Kind::Str, Default::Str("")),
     v("persist_sensitive_variables_in_plaintext", Scope::Global, Access::ReadOnly, Startup::OptionFixed, Kind::Bool, Default::Bool(true)),
     v("persisted_globals_load", Scope::Global, Access::ReadOnly, Startup::Option, Kind::Bool, Default::Bool(true)),

@@ -1,0 +1,446 @@
+//! What others read of a session: its variables, what its client has said of itself, what it has counted; and what accounts
+//! keep of sessions that have ended.
+//!
+//! A session hands its variables over when a command that has changed some is over, as one value that never changes. Whoever reads
+//! takes that value and walks over it by itself, so nobody waits for a reader and nobody sees half a change. A session that does
+//! something for long shows what it had before.
+
+use crate::Server;
+use crate::session::Session;
+use crate::variables::{Scope, SessionVariables, VARIABLES, Val, VarId};
+use inspect::{AccountSums, ConnectAttributes, ThreadCounts, ThreadVariables, UserVariables};
+use observe::{Counter, SharedCounts};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use sync::{Mutex, Rank};
+use types::{DataType, Value};
+
+const ATTRIBUTES_SIZE: VarId = crate::variables::id("performance_schema_session_connect_attrs_size");
+
+/// What a client may say of itself unless the option has another number.
+const ATTRIBUTES_BYTES: usize = 512;
+
+/// Status variables of sessions, in the order of names.
+pub(crate) const SHOWN: [Counter; 30] = [
+    Counter::BytesReceived,
+    Counter::BytesSent,
+    Counter::CreatedTmpDiskTables,
+    Counter::CreatedTmpTables,
+    Counter::HandlerCommit,
+    Counter::HandlerDelete,
+    Counter::HandlerExternalLock,
+    Counter::HandlerMrrInit,
+    Counter::HandlerPrepare,
+    Counter::HandlerReadFirst,
+    Counter::HandlerReadKey,
+    Counter::HandlerReadLast,
+    Counter::HandlerReadNext,
+    Counter::HandlerReadPrev,
+    Counter::HandlerReadRnd,
+    Counter::HandlerReadRndNext,
+    Counter::HandlerRollback,
+    Counter::HandlerUpdate,
+    Counter::HandlerWrite,
+    Counter::MaxExecutionTimeExceeded,
+    Counter::MaxExecutionTimeSet,
+    Counter::Questions,
+    Counter::SelectFullJoin,
+    Counter::SelectFullRangeJoin,
+    Counter::SelectRange,
+    Counter::SelectScan,
+    Counter::SlowQueries,
+    Counter::SortMergePasses,
+    Counter::SortRows,
+    Counter::SortScan,
+];
+
+type Counts = [u64; SHOWN.len()];
+
+fn shown_counts(counts: &SharedCounts) -> Counts {
+    let all = counts.values();
+    SHOWN.map(|counter| all[counter as usize])
+}
+
+/// A variable `@x`.
+pub(crate) type UserVariable = (Value<'static>, DataType);
+
+/// A session's variables at the end of a command.
+struct Variables {
+    system: SessionVariables,
+    /// Those that are computed, as the session itself sees them.
+    computed: Vec<(VarId, String)>,
+    user: Vec<(String, Arc<UserVariable>)>,
+}
+
+#[derive(Clone, Default)]
+struct Seen {
+    variables: Option<Arc<Variables>>,
+    attributes: Arc<[(String, String)]>,
+    counts: Option<Arc<SharedCounts>>,
+    /// What TRUNCATE has taken off the counts.
+    base: Option<Arc<Counts>>,
+}
+
+impl Seen {
+    fn counts(&self) -> Counts {
+        let mut now = self.counts.as_deref().map_or([0; SHOWN.len()], shown_counts);
+        if let Some(base) = &self.base {
+            now.iter_mut().zip(base.iter()).for_each(|(now, base)| *now = now.wrapping_sub(*base));
+        }
+        now
+    }
+}
+
+/// The session's part of its lane. The lock is held while pointers are copied, never while somebody reads what they point to.
+pub(crate) struct Lane(Mutex<Seen>);
+
+impl Default for Lane {
+    fn default() -> Lane {
+        Lane(Mutex::new(Rank::Observe, Seen::default()))
+    }
+}
+
+impl Lane {
+    /// A session begins.
+    pub fn open(&self) {
+        let before = std::mem::take(&mut *self.0.lock());
+        drop(before);
+    }
+
+    pub fn count_in(&self, counts: Arc<SharedCounts>) {
+        self.0.lock().counts = Some(counts);
+    }
+
+    pub fn attributes(&self, attributes: Vec<(String, String)>) {
+        self.0.lock().attributes = attributes.into();
+    }
+
+    /// The session ends: what it has counted is its account's.
+    pub fn close(&self, server: &Server, user: &str, host: &str) {
+        let mut groups = server.seen.groups.lock();
+        let seen = std::mem::take(&mut *self.0.lock());
+        groups.add(user, inspect::without_port(host), &seen.counts());
+        drop(groups);
+    }
+}
+
+/// What is kept of an account, a user or a host.
+#[derive(Clone, Copy, Default)]
+struct Kept {
+    /// Logins.
+    total: u64,
+    /// Of sessions that have ended.
+    counts: Counts,
+}
+
+/// How rows are grouped.
+pub(crate) use inspect::GroupedBy;
+
+#[derive(Default)]
+pub(crate) struct Groups {
+    /// By user and host; of the one that does not count it is empty.
+    kept: [BTreeMap<(String, String), Kept>; 3],
+}
+
+/// Accounts, users and hosts that are kept; those that come later are counted nowhere but in the sums of the server.
+const GROUPS_MAX: usize = 10_000;
+
+/// The key of an account among those that are grouped so.
+fn key(by: GroupedBy, user: &str, host: &str) -> (String, String) {
+    match by {
+        GroupedBy::Account => (user.to_string(), host.to_string()),
+        GroupedBy::User => (user.to_string(), String::new()),
+        GroupedBy::Host => (String::new(), host.to_string()),
+    }
+}
+
+impl Groups {
+    fn change(&mut self, user: &str, host: &str, change: impl Fn(&mut Kept)) {
+        for by in GroupedBy::ALL {
+            let kept = &mut self.kept[by as usize];
+            let key = key(by, user, host);
+            if kept.len() < GROUPS_MAX || kept.contains_key(&key) {
+                change(kept.entry(key).or_default());
+            }
+        }
+    }
+
+    fn add(&mut self, user: &str, host: &str, counts: &Counts) {
+        if counts.iter().any(|n| *n != 0) {
+            self.change(user, host, |kept| add(&mut kept.counts, counts));
+        }
+    }
+}
+
+fn add(sums: &mut Counts, counts: &Counts) {
+    sums.iter_mut().zip(counts).for_each(|(sum, n)| *sum = sum.wrapping_add(*n));
+}
+
+/// What accounts keep of sessions. W: logins, and sessions that end. R: whoever asks.
+pub(crate) struct Accounts {
+    groups: Mutex<Groups>,
+    /// Bytes of the most that a client has said of itself, and connections of which not all was kept. W: logins. R: SHOW STATUS.
+    longest: AtomicU64,
+    truncated: AtomicU64,
+}
+
+impl Accounts {
+    pub fn new() -> Accounts {
+        Accounts {
+            groups: Mutex::new(Rank::EndedSessions, Groups::default()),
+            longest: AtomicU64::new(0),
+            truncated: AtomicU64::new(0),
+        }
+    }
+
+    /// `Performance_schema_session_connect_attrs_longest_seen` and `_lost`.
+    pub fn attributes_status(&self) -> [(&'static str, u64); 2] {
+        // Relaxed: figures for the reader.
+        let (longest, lost) = (self.longest.load(Ordering::Relaxed), self.truncated.load(Ordering::Relaxed));
+        [
+            ("Performance_schema_session_connect_attrs_longest_seen", longest),
+            ("Performance_schema_session_connect_attrs_lost", lost),
+        ]
+    }
+
+    /// Somebody has logged in.
+    pub fn login(&self, user: &str, host: &str) {
+        self.groups.lock().change(user, inspect::without_port(host), |kept| kept.total += 1);
+    }
+}
+
+/// A session that is there.
+struct Live {
+    thread: u64,
+    user: String,
+    host: String,
+    is_logged_in: bool,
+    slot: u32,
+    seen: Seen,
+}
+
+fn live(server: &Server) -> Vec<Live> {
+    let mut all = Vec::new();
+    for (_, lane) in server.processes.0.iter_claimed() {
+        // Acquire: pairs with Release in `Entry::open`.
+        let thread = lane.id.load(Ordering::Acquire);
+        if thread == 0 {
+            continue;
+        }
+        let details = lane.details.lock();
+        let (user, host) = (details.user.clone(), inspect::without_port(&details.host).to_string());
+        let is_logged_in = details.connection_type.is_some();
+        let slot = details.kill.as_ref().map_or(u32::MAX, |(interrupt, _)| interrupt.slot());
+        drop(details);
+        let seen = lane.seen.0.lock().clone();
+        // Relaxed: is it still the same session's?
+        if lane.id.load(Ordering::Relaxed) == thread {
+            all.push(Live { thread, user, host, is_logged_in, slot, seen });
+        }
+    }
+    all.sort_by_key(|live| live.thread);
+    all
+}
+
+fn named(counts: &Counts) -> Vec<(&'static str, u64)> {
+    SHOWN.iter().zip(counts).map(|(counter, n)| (counter.name(), *n)).collect()
+}
+
+pub(crate) fn thread_counts(server: &Server) -> Vec<ThreadCounts> {
+    let counts = |live: Live| ThreadCounts { thread: live.thread, counts: named(&live.seen.counts()) };
+    live(server).into_iter().map(counts).collect()
+}
+
+/// `own`: the slot of the session that asks, which sees what is computed for it, too.
+pub(crate) fn thread_variables(server: &Server, own: u32) -> Vec<ThreadVariables> {
+    let globals = server.globals.load();
+    let mut all = Vec::new();
+    for live in live(server) {
+        let Some(variables) = live.seen.variables else { continue };
+        let mut rows = Vec::new();
+        for (at, variable) in VARIABLES.iter().enumerate() {
+            let id = at as VarId;
+            if variable.scope == Scope::Global || !globals.shows(id) {
+                continue;
+            }
+            match variables.computed.iter().find(|(computed, _)| *computed == id) {
+                Some((_, value)) if live.slot == own => rows.push((variable.name, value.clone())),
+                // They change with each statement, and are not told to others.
+                Some(_) => {}
+                None => rows.push((variable.name, variable.print(variables.system.get(id)).into_owned())),
+            }
+        }
+        all.push(ThreadVariables { thread: live.thread, variables: rows });
+    }
+    all
+}
+
+pub(crate) fn user_variables(server: &Server) -> Vec<UserVariables> {
+    let mut all = Vec::new();
+    for live in live(server) {
+        let Some(variables) = live.seen.variables else { continue };
+        let printed = |value: &UserVariable| match &value.0 {
+            Value::Null => None,
+            shown => {
+                let mut text = Vec::new();
+                shown.write_text(&value.1, &mut text);
+                Some(text)
+            }
+        };
+        let rows = variables.user.iter().map(|(name, value)| (name.clone(), printed(value))).collect();
+        all.push(UserVariables { thread: live.thread, variables: rows });
+    }
+    all
+}
+
+pub(crate) fn connect_attributes(server: &Server) -> Vec<ConnectAttributes> {
+    let row = |live: Live| ConnectAttributes {
+        connection: live.thread,
+        user: live.user,
+        host: live.host,
+        attributes: live.seen.attributes,
+    };
+    live(server).into_iter().filter(|live| live.is_logged_in).map(row).collect()
+}
+
+/// Sums of accounts, users or hosts.
+pub(crate) fn account_sums(server: &Server, by: GroupedBy) -> Vec<AccountSums> {
+    let groups = server.seen.groups.lock();
+    let mut sums: BTreeMap<(String, String), (u64, Kept)> =
+        groups.kept[by as usize].iter().map(|(key, kept)| (key.clone(), (0, *kept))).collect();
+    // No session ends meanwhile: each is in one place.
+    for live in live(server).iter().filter(|live| live.is_logged_in) {
+        let (current, kept) = sums.entry(key(by, &live.user, &live.host)).or_default();
+        *current += 1;
+        add(&mut kept.counts, &live.seen.counts());
+    }
+    drop(groups);
+    let row = |((user, host), (current, kept)): (_, (u64, Kept))| AccountSums {
+        user,
+        host,
+        current,
+        total: kept.total.max(current),
+        counts: named(&kept.counts),
+        memory_bytes_max: 0,
+    };
+    sums.into_iter().map(row).collect()
+}
+
+/// TRUNCATE of one of these tables; false: it is none of them.
+pub(crate) fn truncate(server: &Server, table: &str) -> bool {
+    let of = |by: GroupedBy| [by.table(), by.status_table()];
+    if table.eq_ignore_ascii_case("status_by_thread") {
+        let mut groups = server.seen.groups.lock();
+        for (_, lane) in server.processes.0.iter_claimed() {
+            let (user, host) = {
+                let details = lane.details.lock();
+                (details.user.clone(), inspect::without_port(&details.host).to_string())
+            };
+            let mut seen = lane.seen.0.lock();
+            let Some(counts) = seen.counts.clone() else { continue };
+            let since = seen.counts();
+            seen.base = Some(Arc::new(shown_counts(&counts)));
+            drop(seen);
+            groups.add(&user, &host, &since);
+        }
+        return true;
+    }
+    let Some(by) = GroupedBy::ALL.into_iter().find(|by| of(*by).iter().any(|name| table.eq_ignore_ascii_case(name)))
+    else {
+        return false;
+    };
+    let mut groups = server.seen.groups.lock();
+    let kept = &mut groups.kept[by as usize];
+    kept.values_mut().for_each(|kept| kept.counts = [0; SHOWN.len()]);
+    if table.eq_ignore_ascii_case(by.table()) {
+        kept.clear();
+        for live in live(server).iter().filter(|live| live.is_logged_in) {
+            kept.entry(key(by, &live.user, &live.host)).or_default().total += 1;
+        }
+    }
+    true
+}
+
+impl Session {
+    /// What the client has said of itself at its login.
+    pub(crate) fn keep_attributes(&self, attributes: &[(Vec<u8>, Vec<u8>)]) {
+        let globals = self.server.globals.load();
+        let Val::Int(size) = *globals.get(ATTRIBUTES_SIZE) else { unreachable!("it is an integer") };
+        // -1: as the server likes it.
+        let size = usize::try_from(size).unwrap_or(ATTRIBUTES_BYTES);
+        let (kept, bytes, lost) = kept_attributes(attributes, size);
+        self.entry.lane().seen.attributes(kept);
+        let seen = &self.server.seen;
+        // Relaxed: figures for the reader.
+        seen.longest.fetch_max(bytes as u64, Ordering::Relaxed);
+        if lost > 0 {
+            seen.truncated.fetch_add(1, Ordering::Relaxed); // Relaxed: as above
+        }
+    }
+
+    /// A command is over that may have changed variables.
+    #[inline]
+    pub(crate) fn hand_over_variables(&mut self) {
+        if self.state.vars.take_changed() {
+            self.show_variables();
+        }
+    }
+
+    /// Others see the variables as they are now.
+    #[cold]
+    pub(crate) fn show_variables(&self) {
+        let state = &self.state;
+        let variables = Variables {
+            system: state.vars.clone(),
+            computed: state.computed_now(),
+            user: state.user_vars.iter().map(|(name, value)| (name.clone(), Arc::clone(value))).collect(),
+        };
+        let before = self.entry.lane().seen.0.lock().variables.replace(Arc::new(variables));
+        // Not under the lock: it may be large.
+        drop(before);
+    }
+}
+
+/// What a client has said of itself, as much of it as `performance_schema_session_connect_attrs_size` has room for; and how many
+/// bytes there were, and are missing.
+pub(crate) fn kept_attributes(attributes: &[(Vec<u8>, Vec<u8>)], size: usize) -> (Vec<(String, String)>, usize, usize) {
+    let text = |bytes: &[u8], most: usize| String::from_utf8_lossy(bytes).chars().take(most).collect::<String>();
+    // Each with its length before it, as they are sent.
+    let bytes = |(name, value): &(Vec<u8>, Vec<u8>)| {
+        let of = |part: &Vec<u8>| part.len() + if part.len() < 251 { 1 } else { 3 };
+        of(name) + of(value)
+    };
+    let whole: usize = attributes.iter().map(bytes).sum();
+    let (mut kept, mut used) = (Vec::new(), 0);
+    for pair in attributes {
+        if used + bytes(pair) > size {
+            break;
+        }
+        used += bytes(pair);
+        kept.push((text(&pair.0, 32), text(&pair.1, 1024)));
+    }
+    let lost = whole - used;
+    if lost > 0 && size > 0 {
+        kept.push(("_truncated".to_string(), lost.to_string()));
+    }
+    (kept, whole, lost)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attributes_that_find_no_room_are_counted() {
+        let pair = |name: &str, value: &str| (name.as_bytes().to_vec(), value.as_bytes().to_vec());
+        let sent = [pair("_os", "Linux"), pair("a", &"x".repeat(300)), pair("b", "c")];
+        let (kept, whole, lost) = kept_attributes(&sent, 512);
+        assert_eq!((kept.len(), whole, lost), (3, 10 + 305 + 4, 0));
+        let (kept, whole, lost) = kept_attributes(&sent, 64);
+        assert_eq!((whole, lost), (319, 309));
+        assert_eq!(kept, [("_os".to_string(), "Linux".to_string()), ("_truncated".to_string(), "309".to_string())]);
+        assert_eq!(kept_attributes(&sent, 0).0, []);
+        assert_eq!(kept_attributes(&[(vec![0xff, b'x'], vec![])], 64).0, [("\u{fffd}x".to_string(), String::new())]);
+    }
+}
