@@ -37,6 +37,8 @@ static COUNT: OnceLock<Count> = OnceLock::new();
 /// What all connections have published, and those among them that are tracked. W: statements, once a step. R: the same; SHOW STATUS.
 static ALL: CachePadded<AtomicI64> = CachePadded::new(AtomicI64::new(0));
 static TRACKED: CachePadded<AtomicI64> = CachePadded::new(AtomicI64::new(0));
+/// The most that [`ALL`] has been. W: statements, once a step. R: who looks at memory.
+static ALL_HIGHEST: AtomicI64 = AtomicI64::new(0);
 /// What they may have. W: SET GLOBAL, start. R: statements, once a step.
 static TRACKED_MAX: AtomicU64 = AtomicU64::new(u64::MAX);
 static ALL_MAX: AtomicU64 = AtomicU64::new(u64::MAX);
@@ -85,6 +87,9 @@ pub struct Account {
     /// W, R: its worker.
     step: AtomicI64,
     limits: Mutex<Limits>,
+    /// The most that it has had, as far as it was counted: at the ends of commands, and once a step. W: its worker, and who forgets it.
+    /// R: who looks at memory.
+    highest: AtomicI64,
     /// What the others count for it, and whether in [`TRACKED`] too. W: its worker. R: who looks for the one that has most.
     published: AtomicI64,
     tracked: AtomicBool,
@@ -114,6 +119,18 @@ pub fn tracked() -> u64 {
     TRACKED.load(Ordering::Relaxed).max(0) as u64
 }
 
+/// The most that all connections together have had, counted in steps.
+pub fn highest() -> u64 {
+    // Relaxed: a figure to show.
+    ALL_HIGHEST.load(Ordering::Relaxed).max(0) as u64
+}
+
+/// That is counted anew.
+pub fn forget_highest() {
+    // Relaxed: a figure to show.
+    ALL_HIGHEST.store(ALL.load(Ordering::Relaxed), Ordering::Relaxed);
+}
+
 #[inline]
 fn held() -> i64 {
     match COUNT.get() {
@@ -129,6 +146,7 @@ impl Account {
             resting: AtomicI64::new(0),
             step: AtomicI64::new(STEP),
             limits: Mutex::new(Rank::Observe, limits),
+            highest: AtomicI64::new(0),
             published: AtomicI64::new(0),
             tracked: AtomicBool::new(false),
             exempt: AtomicBool::new(false),
@@ -198,6 +216,7 @@ impl Account {
         // Relaxed: the worker's own.
         let rests = (self.resting.load(Ordering::Relaxed) + held() - START.get()).max(0);
         self.resting.store(rests, Ordering::Relaxed); // Relaxed: as above
+        self.note(rests);
         if (rests - self.published.load(Ordering::Relaxed)).abs() >= self.step.load(Ordering::Relaxed) {
             self.publish(rests);
         }
@@ -206,14 +225,38 @@ impl Account {
     /// What others count for the connection is so much from now on, to a step.
     #[cold]
     fn publish(&self, bytes: i64) {
+        self.note(bytes);
         // Relaxed: the worker's own; others want a recent figure.
         let step = self.step.load(Ordering::Relaxed);
         let bytes = bytes.div_euclid(step) * step;
         let before = self.published.swap(bytes, Ordering::Relaxed); // Relaxed: as above
         add(&ALL, bytes - before);
+        // Relaxed: a figure to show.
+        ALL_HIGHEST.fetch_max(ALL.load(Ordering::Relaxed), Ordering::Relaxed);
         if self.tracked.load(Ordering::Relaxed) {
             add(&TRACKED, bytes - before);
         }
+    }
+
+    fn note(&self, bytes: i64) {
+        // Relaxed: the worker's own; others want a recent figure.
+        if bytes > self.highest.load(Ordering::Relaxed) {
+            self.highest.store(bytes, Ordering::Relaxed); // Relaxed: as above
+        }
+    }
+
+    /// Bytes that the connection has, to a step while a statement runs, and the most that it has had.
+    pub fn used(&self) -> (u64, u64) {
+        // Relaxed: figures of a moment.
+        let now = self.resting.load(Ordering::Relaxed).max(self.published.load(Ordering::Relaxed)).max(0);
+        let highest = self.highest.load(Ordering::Relaxed).max(now); // Relaxed: as above
+        (now as u64, highest as u64)
+    }
+
+    /// The most that it has had is counted anew.
+    pub fn forget_highest(&self) {
+        // Relaxed: a figure; a statement that notes one at the same time may win.
+        self.highest.store(0, Ordering::Relaxed);
     }
 
     /// Has it been told to end since there was no memory left? What its client is to hear.
@@ -371,6 +414,7 @@ mod tests {
         assert_eq!(check(), Ok(()));
         assert_eq!(ALL.load(Ordering::SeqCst), 32 * MIB);
         assert!(is_tight());
+        assert_eq!((account.used().0, highest()), (32 * MIB as u64, 32 * MIB as u64));
         assert_eq!(check_for(32 << 20), Err(Excess::Statement { limit: 64 << 20 }));
         grow(32 * MIB);
         assert_eq!(check(), Err(Excess::Statement { limit: 64 << 20 }));

@@ -89,11 +89,12 @@ impl Session {
         let entry = entry.ok_or_else(|| err!(ER_CON_COUNT_ERROR))?;
         state.lane = Some(entry.id());
         let counters = SessionCounters::new();
-        entry.lane().seen.count_in(counters.shared());
+        let memory = memory::open(&entry);
+        entry.lane().seen.count_in(counters.shared(), Arc::clone(&memory));
         state.bound_events(&mut tx);
         let tracking = Tracking::new(&state.vars);
         Ok(Session {
-            memory: memory::open(&entry),
+            memory,
             entry,
             server: Arc::clone(server),
             peer,

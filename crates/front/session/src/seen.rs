@@ -13,6 +13,7 @@ use observe::{Counter, SharedCounts};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use sync::memory::Account;
 use sync::{Mutex, Rank};
 use types::{DataType, Value};
 
@@ -78,11 +79,17 @@ struct Seen {
     variables: Option<Arc<Variables>>,
     attributes: Arc<[(String, String)]>,
     counts: Option<Arc<SharedCounts>>,
+    memory: Option<Arc<Account>>,
     /// What TRUNCATE has taken off the counts.
     base: Option<Arc<Counts>>,
 }
 
 impl Seen {
+    /// Bytes that it has, and the most that it has had.
+    fn memory(&self) -> (u64, u64) {
+        self.memory.as_ref().map_or((0, 0), |account| account.used())
+    }
+
     fn counts(&self) -> Counts {
         let mut now = self.counts.as_deref().map_or([0; SHOWN.len()], shown_counts);
         if let Some(base) = &self.base {
@@ -108,8 +115,10 @@ impl Lane {
         drop(before);
     }
 
-    pub fn count_in(&self, counts: Arc<SharedCounts>) {
-        self.0.lock().counts = Some(counts);
+    /// Where the session counts, and what it has of memory.
+    pub fn count_in(&self, counts: Arc<SharedCounts>, memory: Arc<Account>) {
+        let mut seen = self.0.lock();
+        (seen.counts, seen.memory) = (Some(counts), Some(memory));
     }
 
     pub fn attributes(&self, attributes: Vec<(String, String)>) {
@@ -120,7 +129,7 @@ impl Lane {
     pub fn close(&self, server: &Server, user: &str, host: &str) {
         let mut groups = server.seen.groups.lock();
         let seen = std::mem::take(&mut *self.0.lock());
-        groups.add(user, inspect::without_port(host), &seen.counts());
+        groups.add(user, inspect::without_port(host), &seen.counts(), seen.memory().1);
         drop(groups);
     }
 }
@@ -130,6 +139,8 @@ impl Lane {
 struct Kept {
     /// Logins.
     total: u64,
+    /// The most that a session has had of memory.
+    memory_max: u64,
     /// Of sessions that have ended.
     counts: Counts,
 }
@@ -166,9 +177,12 @@ impl Groups {
         }
     }
 
-    fn add(&mut self, user: &str, host: &str, counts: &Counts) {
+    fn add(&mut self, user: &str, host: &str, counts: &Counts, memory: u64) {
         if counts.iter().any(|n| *n != 0) {
-            self.change(user, host, |kept| add(&mut kept.counts, counts));
+            self.change(user, host, |kept| {
+                add(&mut kept.counts, counts);
+                kept.memory_max = kept.memory_max.max(memory);
+            });
         }
     }
 }
@@ -247,6 +261,29 @@ fn named(counts: &Counts) -> Vec<(&'static str, u64)> {
     SHOWN.iter().zip(counts).map(|(counter, n)| (counter.name(), *n)).collect()
 }
 
+/// What each session has of memory, and the most that it has had.
+pub(crate) fn thread_memory(server: &Server) -> Vec<(u64, u64, u64)> {
+    let row = |live: Live| {
+        let (bytes, highest) = live.seen.memory();
+        (live.thread, bytes, highest)
+    };
+    live(server).into_iter().map(row).collect()
+}
+
+/// TRUNCATE of a table about memory: what was the most is counted anew.
+fn forget_memory(server: &Server, by: Option<GroupedBy>) {
+    match by {
+        None => {
+            live(server)
+                .iter()
+                .filter_map(|live| live.seen.memory.as_ref())
+                .for_each(|account| account.forget_highest());
+            sync::memory::forget_highest();
+        }
+        Some(by) => server.seen.groups.lock().kept[by as usize].values_mut().for_each(|kept| kept.memory_max = 0),
+    }
+}
+
 pub(crate) fn thread_counts(server: &Server) -> Vec<ThreadCounts> {
     let counts = |live: Live| ThreadCounts { thread: live.thread, counts: named(&live.seen.counts()) };
     live(server).into_iter().map(counts).collect()
@@ -307,28 +344,40 @@ pub(crate) fn connect_attributes(server: &Server) -> Vec<ConnectAttributes> {
 /// Sums of accounts, users or hosts.
 pub(crate) fn account_sums(server: &Server, by: GroupedBy) -> Vec<AccountSums> {
     let groups = server.seen.groups.lock();
-    let mut sums: BTreeMap<(String, String), (u64, Kept)> =
-        groups.kept[by as usize].iter().map(|(key, kept)| (key.clone(), (0, *kept))).collect();
+    let mut sums: BTreeMap<(String, String), (u64, u64, Kept)> =
+        groups.kept[by as usize].iter().map(|(key, kept)| (key.clone(), (0, 0, *kept))).collect();
     // No session ends meanwhile: each is in one place.
     for live in live(server).iter().filter(|live| live.is_logged_in) {
-        let (current, kept) = sums.entry(key(by, &live.user, &live.host)).or_default();
+        let (current, memory, kept) = sums.entry(key(by, &live.user, &live.host)).or_default();
         *current += 1;
         add(&mut kept.counts, &live.seen.counts());
+        let (bytes, highest) = live.seen.memory();
+        kept.memory_max = kept.memory_max.max(highest);
+        *memory += bytes;
     }
     drop(groups);
-    let row = |((user, host), (current, kept)): (_, (u64, Kept))| AccountSums {
+    let row = |((user, host), (current, memory, kept)): (_, (u64, u64, Kept))| AccountSums {
         user,
         host,
         current,
         total: kept.total.max(current),
         counts: named(&kept.counts),
-        memory_bytes_max: 0,
+        memory_bytes: memory,
+        memory_bytes_max: kept.memory_max,
     };
     sums.into_iter().map(row).collect()
 }
 
 /// TRUNCATE of one of these tables; false: it is none of them.
 pub(crate) fn truncate(server: &Server, table: &str) -> bool {
+    let of_memory = table.to_ascii_lowercase();
+    if let Some(rest) = of_memory.strip_prefix("memory_summary_") {
+        let by = GroupedBy::ALL.into_iter().find(|by| rest == by.memory_table());
+        if by.is_some() || matches!(rest, "by_thread_by_event_name" | "global_by_event_name") {
+            forget_memory(server, by);
+            return true;
+        }
+    }
     let of = |by: GroupedBy| [by.table(), by.status_table()];
     if table.eq_ignore_ascii_case("status_by_thread") {
         let mut groups = server.seen.groups.lock();
@@ -342,7 +391,7 @@ pub(crate) fn truncate(server: &Server, table: &str) -> bool {
             let since = seen.counts();
             seen.base = Some(Arc::new(shown_counts(&counts)));
             drop(seen);
-            groups.add(&user, &host, &since);
+            groups.add(&user, &host, &since, 0);
         }
         return true;
     }

@@ -36,6 +36,7 @@ const WRITE_LOCKS_MAX: VarId = id("max_write_lock_count");
 const HOST_CACHE_SIZE: VarId = id("host_cache_size");
 const LOG_CAPACITY: VarId = id("innodb_redo_log_capacity");
 const PURGE_LAG_DELAY: VarId = id("innodb_max_purge_lag_delay");
+const LOG_BUFFER: VarId = id("innodb_log_buffer_size");
 const PURGE_LAG: VarId = id("innodb_max_purge_lag");
 const PURGE_BATCH: VarId = id("innodb_purge_batch_size");
 const FILL_FACTOR: VarId = id("innodb_fill_factor");
@@ -163,6 +164,22 @@ impl inspect::Source for Server {
 
     fn account_sums(&self, by: inspect::GroupedBy) -> Vec<inspect::AccountSums> {
         crate::seen::account_sums(self, by)
+    }
+
+    fn thread_memory(&self) -> Vec<(u64, u64, u64)> {
+        crate::seen::thread_memory(self)
+    }
+
+    fn server_memory(&self) -> Vec<(&'static str, u64, u64)> {
+        let globals = self.globals.load();
+        let (ring, ring_max) = self.error_log.ring_bytes();
+        let log_buffer = globals.uint(LOG_BUFFER);
+        let of_connections = crate::seen::thread_memory(self).iter().map(|(_, bytes, _)| bytes).sum();
+        vec![
+            ("memory/sql/THD::main_mem_root", of_connections, sync::memory::highest()),
+            ("memory/innodb/log_buffer_memory", log_buffer, log_buffer),
+            ("memory/sql/log_sink_pfs", ring, ring_max),
+        ]
     }
 
     fn loaded_functions(&self) -> Vec<(&'static str, &'static str)> {

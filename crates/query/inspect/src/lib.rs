@@ -18,6 +18,7 @@ mod innodb_figures;
 mod innodb_files;
 mod innodb_statistics;
 mod locks;
+mod memory;
 mod mysql;
 mod performance_schema;
 pub mod plugins;
@@ -199,6 +200,10 @@ pub trait Source: Send + Sync {
     fn connect_attributes(&self) -> Vec<ConnectAttributes>;
     fn thread_counts(&self) -> Vec<ThreadCounts>;
     fn account_sums(&self, by: GroupedBy) -> Vec<AccountSums>;
+    /// Connection, bytes of its memory, the most that it has had.
+    fn thread_memory(&self) -> Vec<(u64, u64, u64)>;
+    /// What the server has of memory besides: instrument, bytes, the most that there have been.
+    fn server_memory(&self) -> Vec<(&'static str, u64, u64)>;
     /// Functions that components bring, and what they give.
     fn loaded_functions(&self) -> Vec<(&'static str, &'static str)>;
     fn has_tls(&self) -> bool;

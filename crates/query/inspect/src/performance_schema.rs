@@ -7,7 +7,7 @@ use crate::{
     CloneStage, Context, Replication, Row, digests, errors, locks, maybe, prepared, stages, statements, text, threads,
     transactions, uint, waits, word,
 };
-use crate::{GroupedBy, sessions};
+use crate::{GroupedBy, memory, sessions};
 use catalog::Schema;
 use types::codes::*;
 use types::collation::CollationId;
@@ -18,6 +18,11 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("accounts", All(|cx, out| sessions::connections(cx, GroupedBy::Account, out))),
     ("hosts", All(|cx, out| sessions::connections(cx, GroupedBy::Host, out))),
     ("users", All(|cx, out| sessions::connections(cx, GroupedBy::User, out))),
+    ("memory_summary_by_account_by_event_name", All(|cx, out| memory::by_group(cx, GroupedBy::Account, out))),
+    ("memory_summary_by_host_by_event_name", All(|cx, out| memory::by_group(cx, GroupedBy::Host, out))),
+    ("memory_summary_by_thread_by_event_name", All(memory::by_thread)),
+    ("memory_summary_by_user_by_event_name", All(|cx, out| memory::by_group(cx, GroupedBy::User, out))),
+    ("memory_summary_global_by_event_name", All(memory::global)),
     ("session_account_connect_attrs", All(sessions::session_account_connect_attrs)),
     ("session_connect_attrs", All(sessions::session_connect_attrs)),
     ("status_by_account", All(|cx, out| sessions::status(cx, GroupedBy::Account, out))),

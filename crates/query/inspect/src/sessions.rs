@@ -61,7 +61,16 @@ impl GroupedBy {
         }
     }
 
-    fn columns(self, sums: &AccountSums) -> Row {
+    /// What the names of its tables about sums by event end in.
+    pub fn memory_table(self) -> &'static str {
+        match self {
+            GroupedBy::Account => "by_account_by_event_name",
+            GroupedBy::User => "by_user_by_event_name",
+            GroupedBy::Host => "by_host_by_event_name",
+        }
+    }
+
+    pub(crate) fn columns(self, sums: &AccountSums) -> Row {
         match self {
             GroupedBy::Account => vec![text(&*sums.user), text(&*sums.host)],
             GroupedBy::User => vec![text(&*sums.user)],
@@ -79,7 +88,8 @@ pub struct AccountSums {
     pub current: u64,
     pub total: u64,
     pub counts: Vec<(&'static str, u64)>,
-    /// The most that a connection has had of memory.
+    /// Memory of the connections that are there, and the most that one has had.
+    pub memory_bytes: u64,
     pub memory_bytes_max: u64,
 }
 

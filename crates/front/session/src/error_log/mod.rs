@@ -196,18 +196,46 @@ impl ErrorLog {
         filter.verbosity = globals.uint(VERBOSITY);
         filter.is_system_time = globals.uint(TIMESTAMPS) == 1;
         // They were checked when they were set.
-        filter.stages = pipeline::parse(globals.text(SERVICES)).unwrap_or_default();
+        let stages = pipeline::parse(globals.text(SERVICES)).unwrap_or_default();
+        let sinks = (filter.stages != stages).then(|| stages.iter().copied().filter(|s| s.is_sink()).collect());
+        filter.stages = stages;
         filter.suppressed = pipeline::suppressed(globals.text(SUPPRESSED)).unwrap_or_default();
         let rules = globals.text(RULES);
         if filter.rules_text != rules {
             filter.rules = Rules::parse(rules).unwrap_or_default();
             filter.rules_text = rules.to_string();
         }
+        drop(filter);
+        if let Some(sinks) = sinks {
+            self.use_files(sinks);
+        }
+    }
+
+    /// The files of these sinks are open, others are not. One that cannot be opened is tried again with the first line.
+    fn use_files(&self, sinks: Vec<Stage>) {
+        if self.path.as_os_str().is_empty() {
+            return;
+        }
+        let mut files = self.files.lock();
+        files.retain(|key, _| sinks.iter().any(|sink| file_key(*sink) == *key));
+        for sink in sinks {
+            if let std::collections::btree_map::Entry::Vacant(place) = files.entry(file_key(sink))
+                && let Ok(opened) = open(&self.path_of(sink))
+            {
+                place.insert(opened);
+            }
+        }
     }
 
     /// `dragnet.Status`
     pub(crate) fn rules(&self) -> String {
         self.filter.lock().rules.print()
+    }
+
+    /// Bytes of the ring now, and the most that there have been.
+    pub(crate) fn ring_bytes(&self) -> (u64, u64) {
+        let ring = self.ring.lock();
+        (ring.bytes as u64, ring.highest as u64)
     }
 
     /// The rows of `performance_schema.error_log`.

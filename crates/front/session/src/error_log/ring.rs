@@ -43,6 +43,8 @@ impl Logged {
 pub(super) struct Ring {
     pub lines: VecDeque<Logged>,
     pub bytes: usize,
+    /// The most that `bytes` has been.
+    pub highest: usize,
     pub expired: u64,
     latest_us: u64,
 }
@@ -53,6 +55,7 @@ impl Ring {
         line.at_us = line.at_us.max(self.latest_us + 1);
         self.latest_us = line.at_us;
         self.bytes += line.bytes();
+        self.highest = self.highest.max(self.bytes);
         self.lines.push_back(line);
         while self.bytes > RING_BYTES_MAX
             && let Some(oldest) = self.lines.pop_front()
