@@ -646,6 +646,7 @@ impl Session {
 
     /// The connection is over.
     pub(crate) fn close(mut self, by: ClosedBy) {
+        self.audit_end(by);
         if matches!(by, ClosedBy::Client | ClosedBy::IdleTimeout | ClosedBy::ProtocolError) {
             observe::increment(Counter::AbortedClients);
             self.note_aborted(by);

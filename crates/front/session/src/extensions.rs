@@ -185,6 +185,10 @@ impl Server {
             all.push(("dragnet.Status".to_string(), self.error_log.rules()));
         }
         all.extend(self.seen.attributes_status().map(|(name, n)| (name.to_string(), n.to_string())));
+        if self.globals.load().has(Extension::AuditLog) {
+            let file = self.datadir.join(self.globals.load().text(crate::logs::audit::FILE));
+            all.extend(self.logs.audit_status(&file));
+        }
         self.semisync_status(&mut all);
         all
     }
@@ -212,7 +216,7 @@ impl Server {
         if extensions.contains(&Extension::ConnectionControl) {
             self.failed_logins.forget();
         }
-        if extensions.contains(&Extension::SemiSyncSource) {
+        if extensions.contains(&Extension::SemiSyncSource) || extensions.contains(&Extension::AuditLog) {
             self.apply_globals();
         }
         if extensions.contains(&Extension::ValidatePassword) {

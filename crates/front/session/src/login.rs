@@ -128,9 +128,11 @@ impl Session {
         if let Err(error) = outcome {
             self.log_command("Connect", error.message.as_bytes());
             self.note_denied(&error);
+            self.audit_connection("connect", error.code);
             return self.refuse(conn, &error);
         }
         self.log_login();
+        self.audit_connection("connect", 0);
         self.apply_to(conn);
         self.hand_over_variables();
         self.entry.sleep();
@@ -151,6 +153,7 @@ impl Session {
             LoginError::NoTls => (None, Fault::Handshake),
         };
         let is_told = told.is_some();
+        self.state.user = format!("{}@{}", check.0.user(), self.peer.host());
         let denied = || auth::access_denied(check.0.user(), &self.peer.host(), true);
         let error = check.0.refused(told.unwrap_or_else(denied));
         self.note_host(Err(&error), fault);
@@ -215,6 +218,7 @@ impl Session {
     /// The password is right. Error 3159, or one of [`LoginCheck::finish`].
     fn finish(&mut self, check: Check<'_>, conn: &Connection) -> Result<Identity> {
         let name = self.name_of_login(&check);
+        self.state.user = format!("{}@{}", check.0.user(), self.peer.host());
         let identity = match !conn.is_secure() && self.server.globals.load().bool(REQUIRE_SECURE) {
             true => Err(err!(ER_SECURE_TRANSPORT_REQUIRED)),
             false => check.0.finish(self.tls.as_ref().map(|tls| Channel {
@@ -259,8 +263,10 @@ impl Session {
             self.become_account(identity, database, collation)
         });
         if let Err(error) = outcome {
+            self.audit_connection("change_user", error.code);
             return self.refuse(conn, &error);
         }
+        self.audit_connection("change_user", 0);
         self.apply_to(conn);
         if self.ok(conn.output(), &Outcome::default()).is_err() { Next::Close } else { Next::Continue }
     }

@@ -145,6 +145,8 @@ impl Session {
     /// A text that is no statement has no conditions but its error.
     fn unread(&mut self, error: SqlError) -> SqlError {
         self.state.clear_conditions();
+        // The audit log has the command, and not its text.
+        self.log.command = "Query";
         self.failed(error)
     }
 

@@ -159,6 +159,7 @@ impl Session {
             None => return Err(variable.cannot(&variable.print(&new))),
         };
         self.check_error_log(id, &new)?;
+        logs::audit::may_set(&self.server.globals.load(), id, &new)?;
         if !tls::is_possible(id, &new) {
             return Err(variable.cannot(&variable.print(&new)));
         }
@@ -320,6 +321,12 @@ impl Session {
                 self.set_global(id, value);
             }
             Change::Variable(error_log::SERVICES, true, value) => self.set_error_log_services(value)?,
+            // It is an order, and stays OFF.
+            Change::Variable(logs::audit::FLUSH, true, value) => {
+                if value.bool() {
+                    self.server.logs.reopen(logs::Log::Audit)?;
+                }
+            }
             Change::Variable(id, true, value) if VARIABLES[id as usize].extension().is_some() => {
                 self.set_global(id, value);
                 self.after_extension_set(id);

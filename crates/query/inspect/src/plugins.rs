@@ -41,6 +41,7 @@ pub const PLUGINS: &[Plugin] = &[
     p("MyISAM", "STORAGE ENGINE", "", "8.4", "No transactions, rows are logged and recovered as those of InnoDB"),
     p("CONNECTION_CONTROL", "AUDIT", LIBRARY, "4.1", "Delays logins after failures"),
     p("CONNECTION_CONTROL_FAILED_LOGIN_ATTEMPTS", "INFORMATION SCHEMA", LIBRARY, "8.4", "Accounts with failed logins in a row"),
+    p("audit_log", "AUDIT", "audit_log.so", "4.1", "Who does what, from where, and what comes of it"),
     p("auth_socket", "AUTHENTICATION", "auth_socket.so", "2.1", "Users of the machine, by the Unix socket"),
     p("mysql_no_login", "AUTHENTICATION", "mysql_no_login.so", "2.1", "Accounts that nobody logs in to"),
     p("rpl_semi_sync_source", "REPLICATION", "semisync_source.so", "4.0", "Source-side semi-synchronous replication."),

@@ -17,6 +17,7 @@ mod ring;
 mod settings;
 
 pub use event::Level;
+pub(crate) use event::quote;
 pub(crate) use pipeline::Stage;
 pub use ring::Logged;
 pub(crate) use settings::named;

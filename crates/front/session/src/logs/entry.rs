@@ -6,13 +6,16 @@ use std::io::Write as _;
 use types::codes::*;
 use types::{DataType, DateTime, Result, Time, TypeKind, Value};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Log {
+    #[default]
     General,
     Slow,
+    Audit,
 }
 
 impl Log {
+    /// Those that have a table.
     pub const ALL: [Log; 2] = [Log::General, Log::Slow];
 
     /// Its table in schema `mysql`.
@@ -20,6 +23,7 @@ impl Log {
         match self {
             Log::General => "general_log",
             Log::Slow => "slow_log",
+            Log::Audit => "",
         }
     }
 
@@ -27,6 +31,7 @@ impl Log {
         match self {
             Log::General => 1,
             Log::Slow => 2,
+            Log::Audit => 4,
         }
     }
 }
@@ -34,7 +39,7 @@ impl Log {
 /// One entry, as far as it can be written without what was written before.
 #[derive(Debug, Default)]
 pub(super) struct Entry {
-    pub is_slow: bool,
+    pub log: Log,
     /// Microseconds since 1970.
     pub at_us: u64,
     pub number: u64,
@@ -136,7 +141,7 @@ pub(super) struct Slow<'s> {
 impl Slow<'_> {
     pub fn entry(&self, file: bool, table: bool) -> Entry {
         let mut entry =
-            Entry { is_slow: true, at_us: self.ended_us, schema: self.schema.to_string(), ..Entry::default() };
+            Entry { log: Log::Slow, at_us: self.ended_us, schema: self.schema.to_string(), ..Entry::default() };
         if file {
             self.write_file(&mut entry);
         }
@@ -266,6 +271,7 @@ fn row(log: Log, fields: Vec<Vec<u8>>) -> Option<Row> {
     let text = |field: Vec<u8>| Value::Bytes(field.into());
     let int = |field: &[u8]| Some(Value::Int(number(field)?.cast_signed()));
     match log {
+        Log::Audit => None,
         Log::General => {
             let [time, user, thread, server, command, argument] = fields.try_into().ok()?;
             Some(vec![

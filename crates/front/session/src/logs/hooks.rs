@@ -58,6 +58,7 @@ impl Session {
         let log = &mut self.log;
         log.answered = answered(out);
         log.text.clear();
+        log.command = "";
         (log.uses_no_index, log.is_admin) = (false, false);
         log.base = self.server.logs.any().then(|| Box::new(COUNTED.map(|c| self.counters.value(c))));
     }
@@ -78,6 +79,7 @@ impl Session {
         let raw = self.server.globals.load().bool(RAW);
         self.log_command("Query", if raw { source } else { &shown });
         self.log.text = shown;
+        self.log.command = "Query";
         self.log.uses_no_index = uses_no_index;
         self.log.is_admin = is_admin(&parsed.statement);
     }
@@ -115,6 +117,7 @@ impl Session {
         };
         self.log_command("Execute", &text);
         self.log.text = text;
+        self.log.command = "Execute";
         self.log.uses_no_index = uses_no_index;
         self.log.is_admin = is_admin(&parsed.statement);
     }
@@ -129,9 +132,10 @@ impl Session {
     }
 
     /// A command that is no statement.
-    pub(crate) fn log_administration(&mut self, name: &str, argument: &[u8]) {
+    pub(crate) fn log_administration(&mut self, name: &'static str, argument: &[u8]) {
         if self.log.base.is_some() {
             self.log_command(name, argument);
+            self.log.command = name;
             self.log.text = format!("# administrator command: {name}").into_bytes();
         }
     }
@@ -190,6 +194,9 @@ impl Session {
 
     #[cold]
     fn end_logged_slow(&mut self, took_ns: u64, error: u16, out: &Output) {
+        if self.server.logs.wants(Log::Audit) {
+            self.audit_statement(error);
+        }
         let counts = self.log.base.as_deref().map(|base| {
             let mut counts = COUNTED.map(|c| self.counters.value(c));
             counts.iter_mut().zip(base).for_each(|(now, before)| *now = now.saturating_sub(*before));

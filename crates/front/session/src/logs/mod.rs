@@ -7,6 +7,7 @@
 //! A statement adds to a bounded buffer and goes on: no statement waits for the disk of a log. What finds no room, and what the disk
 //! does not take, is lost and counted (`Clearway_log_entries_lost`). With both logs off a statement pays a load of one unchanging word.
 
+pub(crate) mod audit;
 mod entry;
 mod hooks;
 mod progress;
@@ -19,6 +20,7 @@ pub(crate) use progress::Progress;
 pub(crate) use secrets::without_secrets;
 
 use crate::variables::{Globals, Val, VarId, id};
+use audit::{AuditCounts, AuditSettings};
 use entry::Entry;
 use observe::CounterId;
 use std::path::Path;
@@ -26,7 +28,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 use sync::waits::Wait;
-use sync::{CachePadded, Condvar, Mutex, Rank};
+use sync::{CachePadded, Condvar, Mutex, Rank, Snapshot};
 use types::codes::*;
 use types::{Result, err};
 use writer::Writer;
@@ -56,6 +58,7 @@ const TABLE: u8 = 4;
 struct Buffer {
     entries: Vec<Entry>,
     bytes: usize,
+    audit: AuditCounts,
 }
 
 pub(crate) struct Logs {
@@ -69,6 +72,10 @@ pub(crate) struct Logs {
     /// Wakes the thread.
     awake: Mutex<()>,
     wake: Condvar,
+    /// Told when buffers have room again.
+    room: Condvar,
+    /// What the audit log takes. W: SET GLOBAL. R: who has an event for it.
+    audit: Snapshot<Option<AuditSettings>>,
     lost: CounterId,
     throttle: Mutex<Throttle>,
     /// The server ends. W: whoever stops it. R: the thread.
@@ -87,6 +94,8 @@ impl Logs {
             writer: Mutex::new(Rank::Workers, Writer::new(datadir, started)),
             awake: Mutex::new(Rank::Observe, ()),
             wake: Condvar::new(),
+            room: Condvar::new(),
+            audit: Snapshot::new(None),
             lost: observe::register("Clearway_log_entries_lost"),
             throttle: Mutex::new(Rank::Observe, Throttle::default()),
             ended: AtomicBool::new(false),
@@ -108,13 +117,21 @@ impl Logs {
             on |= if globals.bool(GENERAL) { Log::General.bit() } else { 0 };
             on |= if globals.bool(SLOW) { Log::Slow.bit() } else { 0 };
         }
+        let audit = AuditSettings::of(globals);
+        on |= if audit.is_some() { Log::Audit.bit() } else { 0 };
         let mut writer = self.writer.lock();
         self.drain(&mut writer);
-        writer.set_files(globals.text(GENERAL_FILE), globals.text(SLOW_FILE));
+        let rotate_at = globals.uint(audit::ROTATE);
+        writer.set_files(globals.text(GENERAL_FILE), globals.text(SLOW_FILE), globals.text(audit::FILE), rotate_at);
+        match audit {
+            Some(_) => writer.open_file(Log::Audit),
+            None => writer.close_file(Log::Audit),
+        }
         if outputs & FILE != 0 {
             Log::ALL.into_iter().filter(|log| on & log.bit() != 0).for_each(|log| writer.open_file(log));
         }
         drop(writer);
+        self.audit.store(Arc::new(audit));
         // Relaxed: settings that order nothing; who makes an entry meanwhile goes by either.
         self.outputs.store(outputs, Ordering::Relaxed);
         self.on.store(on, Ordering::Relaxed); // Relaxed: as above
@@ -163,6 +180,76 @@ impl Logs {
         }
     }
 
+    fn audit_settings(&self) -> Arc<Option<AuditSettings>> {
+        self.audit.load()
+    }
+
+    /// An event that the audit log does not take.
+    fn audit_filtered(&self, connection: u32) {
+        let mut buffer = self.buffers[connection as usize % BUFFERS].lock();
+        buffer.audit.events += 1;
+        buffer.audit.filtered += 1;
+    }
+
+    /// Hands an event to the writer. One that finds no room is lost, unless it `waits`: until there is room, or the statement is killed.
+    fn push_audit(&self, connection: u32, mut entry: Entry, waits: bool) {
+        // Relaxed: as in `push`.
+        entry.number = self.number.fetch_add(1, Ordering::Relaxed);
+        let bytes = entry.bytes();
+        let mut has_waited = false;
+        loop {
+            let mut buffer = self.buffers[connection as usize % BUFFERS].lock();
+            if buffer.bytes + bytes <= BUFFER_BYTES_MAX {
+                buffer.audit.events += 1;
+                buffer.bytes += bytes;
+                buffer.entries.push(entry);
+                let is_full = buffer.bytes > BUFFER_BYTES_MAX / 2;
+                drop(buffer);
+                if is_full {
+                    self.wake.notify_all();
+                }
+                return;
+            }
+            // Relaxed: only ends the wait.
+            if !waits || sync::blocking::is_interrupted() || self.ended.load(Ordering::Relaxed) {
+                buffer.audit.events += 1;
+                buffer.audit.lost += 1;
+                return;
+            }
+            buffer.audit.waits += u64::from(!has_waited);
+            has_waited = true;
+            drop(buffer);
+            self.wake.notify_all();
+            let mut awake = self.awake.lock();
+            self.room.wait_timeout(&mut awake, WRITE_EVERY, Wait::LogFlush);
+        }
+    }
+
+    /// Rows of the status that the plugin has.
+    pub(crate) fn audit_status(&self, file: &Path) -> Vec<(String, String)> {
+        let mut sums = AuditCounts::default();
+        for buffer in &self.buffers {
+            let audit = buffer.lock().audit;
+            sums.events += audit.events;
+            sums.filtered += audit.filtered;
+            sums.lost += audit.lost;
+            sums.waits += audit.waits;
+        }
+        let written = sums.events.saturating_sub(sums.filtered + sums.lost);
+        // Not by way of the writer, which may be at a slow disk.
+        let bytes = std::fs::metadata(file).map_or(0, |m| m.len());
+        [
+            ("Audit_log_current_size", bytes),
+            ("Audit_log_events", sums.events),
+            ("Audit_log_events_filtered", sums.filtered),
+            ("Audit_log_events_lost", sums.lost),
+            ("Audit_log_events_written", written),
+            ("Audit_log_write_waits", sums.waits),
+        ]
+        .map(|(name, n)| (name.to_string(), n.to_string()))
+        .into()
+    }
+
     /// Writes all that was made so far.
     fn drain(&self, writer: &mut Writer) {
         let mut entries = Vec::new();
@@ -175,8 +262,10 @@ impl Logs {
             return;
         }
         entries.sort_by_key(|entry| (entry.at_us, entry.number));
-        let lost = writer.write(&entries);
+        self.room.notify_all();
+        let (lost, lost_of_audit) = writer.write(&entries);
         observe::add(self.lost, lost);
+        self.buffers[0].lock().audit.lost += lost_of_audit;
     }
 
     fn run(&self) {
@@ -245,7 +334,7 @@ pub(crate) fn checked(of: VarId, value: Val, datadir: &Path) -> Option<Val> {
             let names: Vec<&str> = (0..3).filter(|i| bits & 1 << i != 0).map(|i| OUTPUTS[i]).collect();
             Some(Val::Str(names.join(",").into()))
         }
-        GENERAL_FILE | SLOW_FILE => {
+        GENERAL_FILE | SLOW_FILE | audit::FILE => {
             let name = value.text();
             let path = datadir.join(name);
             let has_place = path.parent().is_some_and(Path::is_dir) && !path.is_dir();

@@ -31,6 +31,8 @@ pub(crate) struct Progress {
     pub base: Option<Box<[u64; COUNTED.len()]>>,
     /// Bytes of answers before it.
     pub answered: u64,
+    /// The command that it came with; empty: it is not known yet.
+    pub command: &'static str,
     /// As the logs show it; empty: the slow log wants no entry of it.
     pub text: Vec<u8>,
     /// It reads a whole table or index, by its plan.

@@ -36,7 +36,9 @@ impl LogFile {
 pub(super) struct Writer {
     datadir: PathBuf,
     started: String,
-    files: [LogFile; 2],
+    files: [LogFile; 3],
+    /// The size from which the audit log goes on in another file; 0: none.
+    rotate_at: u64,
     /// The tables' rows.
     tables: [LogFile; 2],
 }
@@ -47,14 +49,16 @@ impl Writer {
         Writer {
             datadir: datadir.to_path_buf(),
             started,
-            files: Log::ALL.map(|_| LogFile::new(PathBuf::new())),
+            files: [0; 3].map(|_| LogFile::new(PathBuf::new())),
+            rotate_at: 0,
             tables: Log::ALL.map(table),
         }
     }
 
     /// The names that the variables give.
-    pub fn set_files(&mut self, general: &str, slow: &str) {
-        for (file, name) in self.files.iter_mut().zip([general, slow]) {
+    pub fn set_files(&mut self, general: &str, slow: &str, audit: &str, rotate_at: u64) {
+        self.rotate_at = rotate_at;
+        for (file, name) in self.files.iter_mut().zip([general, slow, audit]) {
             let path = self.datadir.join(name);
             if path != file.path {
                 *file = LogFile::new(path);
@@ -64,23 +68,25 @@ impl Writer {
 
     /// Makes the file, if that can be: entries that it does not take are counted then.
     pub fn open_file(&mut self, log: Log) {
-        let _ = self.files[log as usize].open(&self.started);
+        let begun = if log == Log::Audit { "" } else { &self.started };
+        let _ = self.files[log as usize].open(begun);
     }
 
     pub fn close_file(&mut self, log: Log) {
         self.files[log as usize].file = None;
     }
 
-    /// Writes the entries; how many of them were lost.
-    pub fn write(&mut self, entries: &[Entry]) -> u64 {
-        let mut lost = 0;
-        for (at, is_slow) in [(Log::General as usize, false), (Log::Slow as usize, true)] {
-            let own = || entries.iter().filter(|entry| entry.is_slow == is_slow);
-            let file = &mut self.files[at];
+    /// Writes the entries; how many of them were lost, and how many of the audit log.
+    pub fn write(&mut self, entries: &[Entry]) -> (u64, u64) {
+        let (mut lost, mut lost_of_audit) = (0, 0);
+        for log in [Log::General, Log::Slow, Log::Audit] {
+            let own = || entries.iter().filter(|entry| entry.log == log);
+            let file = &mut self.files[log as usize];
+            let begun = if log == Log::Audit { "" } else { &self.started };
             let mut text = Vec::new();
             let count = own().filter(|entry| !entry.head.is_empty()).count() as u64;
             if count > 0 {
-                let result = file.open(&self.started).map(drop).and_then(|()| {
+                let result = file.open(begun).map(drop).and_then(|()| {
                     for entry in own() {
                         text.extend_from_slice(&entry.head);
                         if !entry.schema.is_empty() && entry.schema != file.schema {
@@ -91,15 +97,36 @@ impl Writer {
                     }
                     file.open("")?.write_all(&text)
                 });
-                lost += if result.is_err() { count } else { 0 };
+                let lost = if log == Log::Audit { &mut lost_of_audit } else { &mut lost };
+                *lost += if result.is_err() { count } else { 0 };
+            }
+            if log == Log::Audit {
+                self.rotate();
+                continue;
             }
             text.clear();
             own().for_each(|entry| text.extend_from_slice(&entry.line));
-            if !text.is_empty() && self.tables[at].open("").and_then(|file| file.write_all(&text)).is_err() {
+            if !text.is_empty() && self.tables[log as usize].open("").and_then(|file| file.write_all(&text)).is_err() {
                 lost += own().filter(|entry| !entry.line.is_empty()).count() as u64;
             }
         }
-        lost
+        (lost, lost_of_audit)
+    }
+
+    /// The audit log's file gets another name once it is as long as it may be.
+    fn rotate(&mut self) {
+        let audit = &mut self.files[Log::Audit as usize];
+        let Some(file) = &audit.file else { return };
+        if self.rotate_at == 0 || file.metadata().is_ok_and(|m| m.len() < self.rotate_at) {
+            return;
+        }
+        let at = super::entry::stamp(crate::clock::clock_us(), false).replace(['-', ':', '.'], "");
+        let stem = audit.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let kind = audit.path.extension().map_or(String::new(), |e| format!(".{}", e.to_string_lossy()));
+        // One that cannot be renamed goes on.
+        if std::fs::rename(&audit.path, audit.path.with_file_name(format!("{stem}.{at}{kind}"))).is_ok() {
+            audit.file = None;
+        }
     }
 
     /// The text of a table's rows. Error 13.

@@ -107,6 +107,11 @@ impl Default for Recorder {
 }
 
 impl Recorder {
+    /// The kind of the statement at hand: `select`.
+    pub fn class_name(&self) -> &'static str {
+        self.class.instrument().name.rsplit('/').next().unwrap_or_default()
+    }
+
     /// A command begins.
     #[inline]
     pub fn begin(&mut self) {

@@ -190,10 +190,12 @@ pub enum Extension {
     LogSinkJson,
     /// The component `log_filter_dragnet`.
     LogFilterDragnet,
+    /// The plugin `audit_log`.
+    AuditLog,
 }
 
 impl Extension {
-    const ALL: [Extension; 10] = [
+    const ALL: [Extension; 11] = [
         Extension::ValidatePassword,
         Extension::ConnectionControl,
         Extension::FailedLoginAttempts,
@@ -204,6 +206,7 @@ impl Extension {
         Extension::QueryAttributes,
         Extension::LogSinkJson,
         Extension::LogFilterDragnet,
+        Extension::AuditLog,
     ];
 
     /// How the names of its variables begin, if it has any.
@@ -212,6 +215,7 @@ impl Extension {
             Extension::ValidatePassword => Some("validate_password."),
             Extension::ConnectionControl => Some("connection_control_"),
             Extension::LogFilterDragnet => Some("dragnet."),
+            Extension::AuditLog => Some("audit_log_"),
             Extension::SemiSyncSource => Some("rpl_semi_sync_source_"),
             Extension::SemiSyncReplica => Some("rpl_semi_sync_replica_"),
             _ => None,
@@ -226,6 +230,7 @@ impl Extension {
             | Extension::LogSinkJson
             | Extension::LogFilterDragnet => None,
             Extension::ConnectionControl => Some("CONNECTION_CONTROL"),
+            Extension::AuditLog => Some("audit_log"),
             Extension::FailedLoginAttempts => Some("CONNECTION_CONTROL_FAILED_LOGIN_ATTEMPTS"),
             Extension::AuthSocket => Some("auth_socket"),
             Extension::NoLogin => Some("mysql_no_login"),
