@@ -10,6 +10,7 @@
 //! | [`stand_back`], [`StandingBack`] | a thread that others go before |
 //! | [`Destination`] | where the files of a copy go: a [`Folder`], or the other end of a connection |
 //! | [`machine`] | how much memory there is |
+//! | [`Usage`] | what a thread, or the process, has used of the machine |
 //! | [`Overlay`] | a directory that a program may write to and that stays as it is |
 //! | `faults` (feature) | plans that fail, tear or kill at the nth operation; simulated disks that lose what was not flushed |
 //!
@@ -30,6 +31,7 @@ pub mod machine;
 mod options;
 mod overlay;
 mod region;
+mod usage;
 
 pub use buf::{ALIGNMENT, AlignedBuf};
 pub use destination::{Destination, Folder};
@@ -40,3 +42,4 @@ pub use kernel::{StandingBack, forbid_core_dumps, restrict_new_files, stand_back
 pub use options::{Advice, OpenOptions};
 pub use overlay::Overlay;
 pub use region::{Region, leave_out_of_core_dumps, reserve};
+pub use usage::Usage;

@@ -63,6 +63,10 @@ counters! {
     AbortedClients = "Aborted_clients",
     /// Attempts to connect that failed.
     AbortedConnects = "Aborted_connects",
+    /// Attempts to log in as an account that is locked.
+    LockedConnects = "Locked_connects",
+    /// Reads of the deprecated process list, by SHOW PROCESSLIST too.
+    DeprecatedProcesslist = "Deprecated_use_i_s_processlist_count",
     ConnectionErrorsAccept = "Connection_errors_accept",
     ConnectionErrorsInternal = "Connection_errors_internal",
     ConnectionErrorsMaxConnections = "Connection_errors_max_connections",
@@ -151,7 +155,16 @@ counters! {
     InnodbPagesCreated = "Innodb_pages_created",
     InnodbPagesRead = "Innodb_pages_read",
     InnodbPagesWritten = "Innodb_pages_written",
+    /// Reports of SHOW ENGINE INNODB STATUS that left transactions out.
+    InnodbTruncatedStatusWrites = "Innodb_truncated_status_writes",
     InnodbRowLockWaits = "Innodb_row_lock_waits",
+    /// Waits for row locks that ended with error 1205.
+    RowLockTimeouts = "Clearway_row_lock_timeouts",
+    /// Commits and rollbacks of transactions that have written.
+    TrxRwCommits = "Clearway_trx_rw_commits",
+    TrxRollbacks = "Clearway_trx_rollbacks",
+    PageSplits = "Clearway_page_splits",
+    PageMerges = "Clearway_page_merges",
     BinlogCacheUse = "Binlog_cache_use",
     BinlogCacheDiskUse = "Binlog_cache_disk_use",
     BinlogStmtCacheUse = "Binlog_stmt_cache_use",

@@ -12,7 +12,7 @@ use protocol::{Connection, HangUp, Peer, Service, Stream, Timeouts};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use sync::Parker;
 use sync::waits::Wait;
 
@@ -110,7 +110,10 @@ fn admit<S: Service>(
         return None;
     };
     // Relaxed: a figure for SHOW STATUS, and ids that only have to differ.
-    shared.most_connected.fetch_max(before + 1, Ordering::Relaxed);
+    if shared.most_connected.fetch_max(before + 1, Ordering::Relaxed) < before + 1 {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        shared.most_connected_s.store(now.as_secs() as usize, Ordering::Relaxed);
+    }
     let id =
         shared.next_id.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |id| Some(id.checked_add(1).unwrap_or(1)));
     let id = id.unwrap_or_else(|id| id);

@@ -68,6 +68,7 @@ impl<S: Service> Listener<S> {
             next_id: AtomicU32::new(1),
             connected: AtomicUsize::new(0),
             most_connected: AtomicUsize::new(0),
+            most_connected_s: AtomicUsize::new(0),
             max_connections: AtomicUsize::new(config.max_connections),
             stopping: AtomicBool::new(false),
         });
@@ -119,6 +120,7 @@ impl<S: Service> Listener<S> {
         };
         gauge("Threads_connected", |s| figure(&s.connected));
         gauge("Max_used_connections", |s| figure(&s.most_connected));
+        gauge("Max_used_connections_time", |s| figure(&s.most_connected_s));
         gauge("Threads_running", |s| {
             // Relaxed: a figure for SHOW STATUS, it orders nothing.
             s.running.iter_claimed().filter(|(_, running)| running.load(Ordering::Relaxed)).count()

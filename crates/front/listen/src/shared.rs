@@ -33,6 +33,8 @@ pub struct Shared<S: Service> {
     pub next_id: AtomicU32,
     /// Most connections at once. W: whoever accepts.
     pub most_connected: AtomicUsize,
+    /// When that was, in seconds since 1970.
+    pub most_connected_s: AtomicUsize,
     /// W: SET GLOBAL. R: whoever accepts.
     pub max_connections: AtomicUsize,
     /// W: shutdown. R: poller thread, acceptors, and workers when a connection ends.

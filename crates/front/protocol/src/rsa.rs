@@ -31,6 +31,11 @@ impl RsaKeys {
     pub fn get(&self) -> Result<&RsaPair, &str> {
         self.pair.get_or_init(|| RsaPair::open(&self.directory)).as_ref().map_err(String::as_str)
     }
+
+    /// The pair, if somebody has asked for it before.
+    pub fn known(&self) -> Option<&RsaPair> {
+        self.pair.get()?.as_ref().ok()
+    }
 }
 
 /// Encrypts for the holder of a public key, as clients of caching_sha2_password do. The error is one line.

@@ -138,6 +138,7 @@ impl Session {
             answer_at: AnswerStart::default(),
             format: protocol::RowFormat::Text,
             log: crate::logs::Progress::default(),
+            profiles: None,
             recorder: crate::performance::Recorder::default(),
             hinted: Vec::new(),
         })

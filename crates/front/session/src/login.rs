@@ -8,6 +8,7 @@ use crate::variables::{Val, VarId, id};
 use crate::{charset, tls};
 use accounts::{Channel, Client, Identity, LoginCheck};
 use expr::{Env, Stage};
+use observe::Counter;
 use protocol::auth::{self, Authenticator, FastAuth, Fault, LoginError, Plugin};
 use protocol::handshake::{Scramble, new_scramble};
 use protocol::{Capabilities, Connection, Greeting, Next, Offer, Peer};
@@ -163,6 +164,9 @@ impl Session {
 
     /// Counts a login in the host cache.
     fn note_host(&self, outcome: std::result::Result<(), &SqlError>, fault: Fault) {
+        if outcome.is_err_and(|error| error.code == ER_ACCOUNT_HAS_BEEN_LOCKED) {
+            observe::increment(Counter::LockedConnects);
+        }
         let outcome = match outcome {
             Ok(()) => Ok(()),
             // That an account is blocked is no affair of the host's.

@@ -149,13 +149,17 @@ impl Processes {
         Stage::ALL[usize::from(before)]
     }
 
+    /// Who the session with this lane is, and what it runs.
+    pub fn told(&self, lane: LaneId) -> String {
+        process(self.0.get(lane), None, crate::clock::clock_us()).map_or_else(String::new, told)
+    }
+
     /// Who has this slot of the engine, and what it runs, for reports of deadlocks.
     pub fn tell(&self, slot: u32) -> String {
         let now = crate::clock::clock_us();
         let found = self.0.iter_claimed().find_map(|(_, lane)| process(lane, Some(slot), now));
         let Some(process) = found else { return String::new() };
-        let Process { id, host, user, state, info, .. } = process;
-        format!("MySQL thread id {id}, {host} {user} {state}\n{}", info.unwrap_or_default())
+        told(process)
     }
 
     /// Sessions that are doing something: `Threads_running`.
@@ -287,6 +291,11 @@ fn with_progress(stage: &'static str, progress: Option<(u64, u64)>) -> Cow<'stat
 }
 
 /// What a lane's session is doing; `None` if nobody has the lane, or not the session with this `slot` of the engine.
+/// Who it is and what it runs, in MySQL's words.
+fn told(process: Process) -> String {
+    format!("{}\n{}", inspect::monitor::thread_line(&process), process.info.unwrap_or_default())
+}
+
 fn process(lane: &Lane, slot: Option<u32>, now: u64) -> Option<Process> {
     // Acquire: pairs with Release in `Entry::open`.
     let id = lane.id.load(Ordering::Acquire);
@@ -314,6 +323,7 @@ fn process(lane: &Lane, slot: Option<u32>, now: u64) -> Option<Process> {
         database: details.database.clone(),
         command: NAMES[usize::from(doing)],
         time_s: now.saturating_sub(since) / 1_000_000,
+        since_us: since,
         state: match details.kill.as_ref().and_then(|(interrupt, _)| interrupt.waits()) {
             _ if !busy => "".into(),
             Some(wait) => wait.state().unwrap_or_default().into(),

@@ -188,6 +188,11 @@ impl Entry {
         }
     }
 
+    /// Who it is and what it runs, in the words of SHOW ENGINE INNODB STATUS.
+    pub fn told(&self) -> String {
+        self.server.processes.told(self.lane)
+    }
+
     /// A long statement text is given back before the connection is parked.
     pub fn shrink(&self) {
         let mut details = self.lane().details.lock();

@@ -593,7 +593,10 @@ impl Session {
     ) -> Result<Outcome> {
         let result = self.in_transaction(planned, params, sink);
         self.end_deadline(result.as_ref().err());
-        result.map_err(|e| self.without_hidden_keys(e))
+        result.map_err(|e| {
+            self.note_for_monitors(&e);
+            self.without_hidden_keys(e)
+        })
     }
 
     /// Privileges are checked, the transaction begins, and what the plan asks of the session is there for it.

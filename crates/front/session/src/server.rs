@@ -141,6 +141,7 @@ pub struct Server {
     /// Held while the buffer pool's size is set.
     pub(crate) resizing: Mutex<()>,
     pub(crate) hosts: Hosts,
+    pub(crate) monitor: inspect::monitor::Monitor,
     /// R, W: logins, while the plugin `CONNECTION_CONTROL` is installed.
     pub(crate) failed_logins: FailedLogins,
     /// INSTALL and UNINSTALL, one at a time.

@@ -151,6 +151,7 @@ impl Session {
         if let Some((code, message)) = variable.deprecated() {
             self.state.warn("Warning", code, message);
         }
+        let given = value.is_some();
         let new = self.value_to_set(parsed, id, global, value)?;
         self.may_set_encryption(id, global, &new)?;
         self.state.warn_of_value(id, &new);
@@ -163,6 +164,7 @@ impl Session {
         if !tls::is_possible(id, &new) {
             return Err(variable.cannot(&variable.print(&new)));
         }
+        self.check_metrics(id, &new, given)?;
         self.state.warn_of_mode(id, &new);
         self.may_have_value(id, global, &new)?;
         let mut new = new;
@@ -397,6 +399,7 @@ impl Session {
         });
         self.state.globals.get(&self.server.globals);
         self.server.apply_globals();
+        self.order_metrics(id, &value);
         if id == EVENT_SCHEDULER {
             self.server.events.set(value.uint() == EVENTS_ON);
         }

@@ -71,6 +71,7 @@ impl Session {
             },
             own_status: own_status(self.compression, self.tls.as_deref()),
             own_counts: self.own_counts(),
+            profiles: self.kept_profiles(),
             database: self.state.database.clone(),
             slot: self.tx.slot(),
             viewer: viewer_of(&self.server, access, self.acting_user(), self.temporary.names()),
@@ -210,16 +211,13 @@ impl Session {
             | ShowWhat::BinlogEvents { relay: false, .. }) => self.show_binlog(parsed, what)?,
             ShowWhat::ReplicaStatus { channel, old } => self.show_replica_status(parsed, *channel, *old)?,
             what @ ShowWhat::BinlogEvents { .. } => self.show_relay_events(parsed, what)?,
-            // `profiling` is OFF, and can not be switched on.
             ShowWhat::Profiles => {
                 self.warn_profile("SHOW PROFILES");
-                let (id, seconds) =
-                    (DataType::new(TypeKind::Int).unsigned(), DataType::new(TypeKind::Double).unsigned());
-                Rows::new(&[("Query_ID", id), ("Duration", seconds), ("Query", varchar(300))], Vec::new())
+                self.show_profiles()
             }
-            ShowWhat::Profile { types, .. } => {
+            ShowWhat::Profile { types, query, limit } => {
                 self.warn_profile("SHOW PROFILE");
-                show::profile(types)
+                self.show_profile(parsed, types, *query, *limit)?
             }
             ShowWhat::ProcedureCode(_) | ShowWhat::FunctionCode(_) => {
                 return Err(err!(ER_FEATURE_DISABLED, "SHOW PROCEDURE|FUNCTION CODE", "--with-debug"));
@@ -292,14 +290,7 @@ impl Session {
         errors: bool,
         out: &mut Output,
     ) -> Result<Done> {
-        let number = |id| match literal(parsed, id) {
-            Some((Value::Int(n), _)) => Ok(n as usize),
-            _ => Err(err!(ER_NOT_SUPPORTED_YET, "LIMIT of SHOW WARNINGS that is no number")),
-        };
-        let (skip, take) = match limit {
-            Some(limit) => (limit.offset.map_or(Ok(0), number)?, number(limit.count)?),
-            None => (0, usize::MAX),
-        };
+        let (skip, take) = limits(parsed, limit)?;
         let list = self.state.warnings.iter().filter(|w| !errors || w.level == "Error").skip(skip).take(take);
         let message = |w: &Condition| match w.code {
             ER_ROW_IS_REFERENCED_2 | ER_NO_REFERENCED_ROW_2 => {
@@ -457,6 +448,18 @@ fn keep_like(rows: &mut Rows, pattern: &[u8]) {
     });
 }
 
+/// How many rows LIMIT leaves out, and how many it lets through.
+pub(crate) fn limits(parsed: &Parsed, limit: Option<ShowLimit>) -> Result<(usize, usize)> {
+    let number = |id| match literal(parsed, id) {
+        Some((Value::Int(n), _)) => Ok(n as usize),
+        _ => Err(err!(ER_NOT_SUPPORTED_YET, "LIMIT of SHOW that is no number")),
+    };
+    match limit {
+        Some(limit) => Ok((limit.offset.map_or(Ok(0), number)?, number(limit.count)?)),
+        None => Ok((0, usize::MAX)),
+    }
+}
+
 fn is_like(name: &[u8], pattern: &[u8]) -> bool {
     CollationId::UTF8MB4_0900_AI_CI.like(name, pattern, Some('\\'))
 }
@@ -475,7 +478,7 @@ fn show_engine(cx: &inspect::Context, name: &str, what: EngineInfo) -> Result<Ro
         None => return Err(show::unknown_engine(name)),
     }
     Ok(match what {
-        EngineInfo::Status => show::engine_status(cx),
+        EngineInfo::Status => inspect::monitor::innodb_status(cx),
         // Waits for latches are not kept by latch.
         EngineInfo::Mutex | EngineInfo::Logs => show::engine_rows(Vec::new()),
     })

@@ -42,6 +42,7 @@ const PURGE_BATCH: VarId = id("innodb_purge_batch_size");
 const FILL_FACTOR: VarId = id("innodb_fill_factor");
 const DEADLOCK_DETECT: VarId = id("innodb_deadlock_detect");
 const FLUSH_LOG: VarId = id("innodb_flush_log_at_trx_commit");
+const LISTS_LOCKS: VarId = id("innodb_status_output_locks");
 const IDLE_TICK: Duration = Duration::from_millis(100);
 
 /// How often deadlines are looked at while there are any.
@@ -117,6 +118,14 @@ pub(crate) fn watch_deadlines(server: &Weak<Server>) {
 }
 
 impl inspect::Source for Server {
+    fn monitor(&self) -> &inspect::monitor::Monitor {
+        &self.monitor
+    }
+
+    fn lists_locks(&self) -> bool {
+        self.globals.load().bool(LISTS_LOCKS)
+    }
+
     fn replication(&self, table: inspect::Replication) -> Vec<inspect::Row> {
         crate::replica_tables::rows(self, table)
     }
@@ -366,6 +375,7 @@ impl Server {
             clone: Mutex::new(Rank::Session, settings.cloned.map(crate::clone_remote::record_of)),
             // Before all that a change of variables takes.
             resizing: Mutex::new(Rank::Session, ()),
+            monitor: inspect::monitor::Monitor::default(),
             hosts: Hosts::new(),
             failed_logins: FailedLogins::new(),
             installing: Mutex::new(Rank::Session, ()),

@@ -51,7 +51,8 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("INNODB_FOREIGN", All(innodb::foreign)),
     ("INNODB_FOREIGN_COLS", All(innodb::foreign_columns)),
     ("INNODB_INDEXES", All(innodb::indexes)),
-    ("INNODB_METRICS", All(innodb_figures::metrics)),
+    ("PROFILING", All(crate::profile::profiling)),
+    ("INNODB_METRICS", All(crate::monitor::metrics::rows)),
     ("INNODB_TABLES", ByTable(innodb::tables)),
     ("INNODB_TABLESPACES", All(innodb_files::tablespaces)),
     ("INNODB_TABLESPACES_BRIEF", All(innodb_files::tablespaces_brief)),
@@ -569,6 +570,7 @@ fn collation_charsets(_: &Context, out: &mut Vec<Row>) -> Result<()> {
 }
 
 fn processlist(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    cx.source.monitor().note_processlist();
     out.extend(cx.processes().into_iter().map(|p| process_row(p, true)));
     Ok(())
 }

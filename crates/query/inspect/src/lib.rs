@@ -19,10 +19,12 @@ mod innodb_files;
 mod innodb_statistics;
 mod locks;
 mod memory;
+pub mod monitor;
 mod mysql;
 mod performance_schema;
 pub mod plugins;
 mod prepared;
+pub mod profile;
 pub mod routines;
 mod rows;
 mod sessions;
@@ -73,6 +75,8 @@ pub struct Process {
     pub command: &'static str,
     /// Seconds in this state.
     pub time_s: u64,
+    /// When it began, in microseconds since 1970.
+    pub since_us: u64,
     pub state: Cow<'static, str>,
     pub info: Option<String>,
     /// The slot of the session's transactions in the engine.
@@ -190,6 +194,10 @@ pub struct LoggedError {
 
 /// What only sessions know. Implemented by crate `session`.
 pub trait Source: Send + Sync {
+    /// What monitors remember.
+    fn monitor(&self) -> &monitor::Monitor;
+    /// `innodb_status_output_locks`
+    fn lists_locks(&self) -> bool;
     /// The rows of a table about replication channels.
     fn replication(&self, table: Replication) -> Vec<Row>;
     /// The rows of `mysql.slow_log`, or of `mysql.general_log`.
@@ -310,6 +318,8 @@ pub struct Context {
     pub own_status: Vec<(String, String)>,
     /// What the session counts for itself, under the names of the status.
     pub own_counts: HashMap<String, u64>,
+    /// The session's statements that were profiled.
+    pub profiles: Vec<Arc<profile::Profile>>,
     pub database: Option<String>,
     /// The slot of the session's transactions in the engine.
     pub slot: u32,
@@ -365,8 +375,7 @@ impl Context {
 
     /// Counters and gauges as SHOW GLOBAL STATUS prints them, sorted by name.
     pub fn status(&self) -> Vec<(String, String)> {
-        let mut all: Vec<(String, String)> =
-            observe::status().into_iter().map(|(name, n)| (name, n.to_string())).collect();
+        let mut all: Vec<(String, String)> = observe::status().into_iter().map(|(name, n)| shown(name, n)).collect();
         for (name, n) in self.engine.status().counters {
             // The engine counts some in lanes, which are there already.
             if !all.iter().any(|(known, _)| known == name) {
@@ -398,6 +407,16 @@ impl Context {
             false => Err(err!(ER_SPECIFIC_ACCESS_DENIED_ERROR, "PROCESS")),
         }
     }
+}
+
+/// A counter or gauge as SHOW STATUS prints it.
+fn shown(name: String, n: u64) -> (String, String) {
+    let value = match &name[..] {
+        // A gauge is a number: seconds since 1970.
+        "Max_used_connections_time" => monitor::local_time(std::time::UNIX_EPOCH + std::time::Duration::from_secs(n)),
+        _ => n.to_string(),
+    };
+    (name, value)
 }
 
 /// The schemas whose tables are computed, for [`catalog::Catalog::open`].

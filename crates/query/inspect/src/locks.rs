@@ -1,5 +1,4 @@
-//! Row locks and transactions: `performance_schema.data_locks` and `data_lock_waits`, `information_schema.innodb_trx`,
-//! and the sections of SHOW ENGINE INNODB STATUS.
+//! Row locks and transactions: `performance_schema.data_locks` and `data_lock_waits`, `information_schema.innodb_trx`.
 //!
 //! A gap or next-key lock of a scan is one row, however many records it covers; LOCK_DATA names the last of them, or the
 //! record behind the gap. Intention locks on tables are not objects here: a row stands for those that row locks imply.
@@ -7,7 +6,6 @@
 use crate::{Context, Process, Row, datetime, maybe, text, uint, word};
 use catalog::{Table, Version};
 use engine::{LockInfo, LockMode, LockOn, TransactionInfo};
-use sql::print::quote_name;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -21,9 +19,9 @@ const READERS_FROM: u64 = 1 << 48;
 pub(crate) struct Picture {
     pub locks: Vec<LockInfo>,
     pub transactions: Vec<TransactionInfo>,
-    processes: Vec<Process>,
+    pub processes: Vec<Process>,
     trees: HashMap<u32, (String, Arc<Table>, usize)>,
-    now_us: u64,
+    pub now_us: u64,
 }
 
 /// By tree: the schema, the table and which of its indexes it is.
@@ -50,29 +48,29 @@ impl Picture {
         }
     }
 
-    fn transaction(&self, slot: u32) -> Option<&TransactionInfo> {
+    pub(crate) fn transaction(&self, slot: u32) -> Option<&TransactionInfo> {
         self.transactions.iter().find(|t| t.slot == slot)
     }
 
-    fn process(&self, slot: u32) -> Option<&Process> {
+    pub(crate) fn process(&self, slot: u32) -> Option<&Process> {
         self.processes.iter().find(|p| p.slot == slot)
     }
 
-    fn trx_id(&self, slot: u32) -> u64 {
+    pub(crate) fn trx_id(&self, slot: u32) -> u64 {
         shown_id(self.transaction(slot).map_or(0, |t| t.trx), slot)
     }
 
-    fn began_us(&self, t: &TransactionInfo) -> u64 {
+    pub(crate) fn began_us(&self, t: &TransactionInfo) -> u64 {
         if t.began_us == 0 { self.now_us } else { t.began_us }
     }
 
-    fn tree(&self, tree: u32) -> Option<(&str, &Table, &catalog::Index)> {
+    pub(crate) fn tree(&self, tree: u32) -> Option<(&str, &Table, &catalog::Index)> {
         let (schema, table, index) = self.trees.get(&tree)?;
         Some((schema, table, &table.indexes[*index]))
     }
 
     /// The key as MySQL prints it: values joined by commas, or the supremum.
-    fn lock_data(&self, lock: &LockInfo) -> String {
+    pub(crate) fn lock_data(&self, lock: &LockInfo) -> String {
         let Some((_, table, index)) = self.tree(lock.tree) else { return String::new() };
         let key = match &lock.on {
             LockOn::Record(key) | LockOn::Gap(key) | LockOn::Insertion(key) => &key[..],
@@ -95,12 +93,12 @@ impl Picture {
         self.locks.iter().enumerate().filter(|(_, l)| blocks(l)).collect()
     }
 
-    fn waiting(&self) -> impl Iterator<Item = (usize, &LockInfo)> {
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = (usize, &LockInfo)> {
         self.locks.iter().enumerate().filter(|(_, l)| !l.granted)
     }
 
     /// (locks, locks on records) of a transaction.
-    fn counts(&self, slot: u32) -> (u64, u64) {
+    pub(crate) fn counts(&self, slot: u32) -> (u64, u64) {
         let own = self.locks.iter().filter(|l| l.slot == slot);
         own.fold((0, 0), |(all, records), l| {
             let is_record = l.granted && matches!(l.on, LockOn::Record(_) | LockOn::Span { records: true, .. });
@@ -109,7 +107,7 @@ impl Picture {
     }
 }
 
-fn shown_id(trx: u64, slot: u32) -> u64 {
+pub(crate) fn shown_id(trx: u64, slot: u32) -> u64 {
     if trx == 0 { READERS_FROM + u64::from(slot) } else { trx }
 }
 
@@ -319,92 +317,4 @@ pub(crate) fn innodb_trx(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
         ]);
     }
     Ok(())
-}
-
-/// A lock in the words of SHOW ENGINE INNODB STATUS.
-fn record_locks(picture: &Picture, lock: &LockInfo, trx: u64) -> String {
-    let Some((schema, table, index)) = picture.tree(lock.tree) else {
-        return "RECORD LOCKS of a dropped table\n".into();
-    };
-    let letter = if lock.mode == LockMode::Exclusive { "X" } else { "S" };
-    let kind = match &lock.on {
-        LockOn::Record(_) | LockOn::Span { gaps: false, .. } => " locks rec but not gap",
-        LockOn::Insertion(_) => " locks gap before rec insert intention",
-        LockOn::Gap(_) | LockOn::Span { records: false, .. } => " locks gap before rec",
-        LockOn::Span { .. } => "",
-    };
-    let waiting = if lock.granted { "" } else { " waiting" };
-    let table_name = format!("{}.{}", quote_name(schema), quote_name(&table.name));
-    let data = picture.lock_data(lock);
-    format!(
-        "RECORD LOCKS index {} of table {table_name} trx id {trx} lock_mode {letter}{kind}{waiting}\nRecord lock: \
-         {data}\n",
-        index.name
-    )
-}
-
-/// The section of the last deadlock; empty if there was none.
-pub(crate) fn deadlock_section(cx: &Context, picture: &Picture) -> String {
-    let Some(deadlock) = cx.engine.latest_deadlock() else { return String::new() };
-    let rule = "-".repeat(24);
-    let at = deadlock.at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    let mut when = Vec::new();
-    datetime(at.as_secs()).write_plain(&mut when);
-    let mut out = format!("{rule}\nLATEST DETECTED DEADLOCK\n{rule}\n{}\n", String::from_utf8_lossy(&when));
-    for (i, member) in deadlock.members.iter().enumerate() {
-        let n = i + 1;
-        let trx = shown_id(member.trx, member.slot);
-        let active = (at.as_micros() as u64).saturating_sub(member.began_us) / 1_000_000;
-        out.push_str(&format!("*** ({n}) TRANSACTION:\nTRANSACTION {trx}, ACTIVE {active} sec\n"));
-        out.push_str(&format!("LOCK WAIT, undo log entries {}\n{}\n", member.work, member.session));
-        out.push_str(&format!("\n*** ({n}) HOLDS THE LOCK(S):\n"));
-        member.holds.iter().for_each(|lock| out.push_str(&record_locks(picture, lock, trx)));
-        out.push_str(&format!("\n*** ({n}) WAITING FOR THIS LOCK TO BE GRANTED:\n"));
-        match &member.waits {
-            Ok(lock) => out.push_str(&record_locks(picture, lock, trx)),
-            Err(other) => out.push_str(&format!("{other}\n")),
-        }
-        out.push('\n');
-    }
-    out.push_str(&format!("*** WE ROLL BACK TRANSACTION ({})\n", deadlock.victim + 1));
-    out
-}
-
-/// Every transaction in progress.
-pub(crate) fn transactions_section(picture: &Picture) -> String {
-    let mut out = String::from("LIST OF TRANSACTIONS FOR EACH SESSION:\n");
-    for t in &picture.transactions {
-        let process = picture.process(t.slot);
-        if process.is_none() && !t.rolling_back {
-            continue;
-        }
-        let active = picture.now_us.saturating_sub(picture.began_us(t)) / 1_000_000;
-        let (locks, records) = picture.counts(t.slot);
-        let trx = shown_id(t.trx, t.slot);
-        let doing = if t.rolling_back { " recovered trx, rollback in the background" } else { "" };
-        out.push_str(&format!("---TRANSACTION {trx}, ACTIVE {active} sec{doing}\n"));
-        let waits = if t.waiting.is_some() { "LOCK WAIT " } else { "" };
-        out.push_str(&format!("{waits}{locks} lock struct(s), {records} row lock(s), undo log entries {}\n", t.work));
-        if let Some(process) = process {
-            let (id, host, user, state) = (process.id, &process.host, &process.user, &process.state);
-            out.push_str(&format!("MySQL thread id {id}, {host} {user} {state}\n"));
-        }
-        if let Some(query) = process.and_then(|p| p.info.as_ref()) {
-            out.push_str(&format!("{query}\n"));
-        }
-        if let Some(wait) = &t.waiting {
-            out.push_str(&format!(
-                "------- TRX HAS BEEN WAITING {} SEC FOR THIS LOCK TO BE GRANTED:\n",
-                wait.since.as_secs()
-            ));
-            match &wait.on {
-                Ok(_) => picture
-                    .waiting()
-                    .filter(|(_, l)| l.slot == t.slot)
-                    .for_each(|(_, l)| out.push_str(&record_locks(picture, l, trx))),
-                Err(other) => out.push_str(&format!("{other}\n")),
-            }
-        }
-    }
-    out
 }

@@ -7,7 +7,7 @@ use crate::information_schema::{
     collation_rows, column_key, engine_rows as engine_table, extra, index_rows, table_status, table_type,
 };
 use crate::rows::Rows;
-use crate::{Context, Row, create_database, create_table, create_view, locks, maybe, text, uint, word};
+use crate::{Context, Row, create_database, create_table, create_view, maybe, text, uint, word};
 use catalog::mdl::{Mode, Name};
 use catalog::{Schema, Table};
 use std::collections::{BTreeMap, BTreeSet};
@@ -184,6 +184,7 @@ pub fn create_database_of(cx: &Context, name: &str, if_not_exists: bool) -> Resu
 }
 
 pub fn processlist(cx: &Context, full: bool) -> Rows {
+    cx.source.monitor().note_processlist();
     let rows = cx.processes().into_iter().map(|p| process_row(p, full)).collect();
     Rows::new(
         &[
@@ -438,61 +439,6 @@ pub fn replica_status(rows: Vec<Row>, old: bool) -> Rows {
         }
     }
     shown
-}
-
-/// SHOW PROFILE without a profile: the columns of the types asked for, in their own order.
-pub fn profile(types: &[&str]) -> Rows {
-    const BY_TYPE: [(&str, &[&str]); 7] = [
-        ("CPU", &["CPU_user", "CPU_system"]),
-        ("CONTEXT SWITCHES", &["Context_voluntary", "Context_involuntary"]),
-        ("BLOCK IO", &["Block_ops_in", "Block_ops_out"]),
-        ("IPC", &["Messages_sent", "Messages_received"]),
-        ("PAGE FAULTS", &["Page_faults_major", "Page_faults_minor"]),
-        ("SWAPS", &["Swaps"]),
-        ("SOURCE", &["Source_function", "Source_file", "Source_line"]),
-    ];
-    let asked = BY_TYPE.iter().filter(|(kind, _)| types.contains(kind) || types.contains(&"ALL"));
-    let names = ["Status", "Duration"].into_iter().chain(asked.flat_map(|(_, columns)| columns.iter().copied()));
-    let column = |name| match name {
-        "Duration" | "CPU_user" | "CPU_system" => (name, DataType::decimal(9, 6)),
-        "Status" | "Source_function" => (name, varchar(30)),
-        "Source_file" => (name, varchar(20)),
-        _ => (name, int()),
-    };
-    Rows::new(&names.map(column).collect::<Vec<_>>(), Vec::new())
-}
-
-/// SHOW ENGINE INNODB STATUS: the engine's counters, under MySQL's heading.
-pub fn engine_status(cx: &Context) -> Rows {
-    let rule = "-".repeat(12);
-    let mut report = String::from("\n=====================================\nINNODB MONITOR OUTPUT\n");
-    report.push_str("=====================================\n");
-    let status = cx.status();
-    let mut section = |before: &str, title: &str, prefixes: &[&str], more: &[(&str, u64)]| {
-        report.push_str(before);
-        report.push_str(&format!("{rule}\n{title}\n{rule}\n"));
-        for (name, value) in more {
-            report.push_str(&format!("{name} {value}\n"));
-        }
-        let figures = status.iter().filter_map(|(name, value)| Some((name.strip_prefix("Innodb_")?, value)));
-        for (name, value) in figures.filter(|(name, _)| prefixes.iter().any(|p| name.starts_with(p))) {
-            report.push_str(&format!("{} {value}\n", name.replace('_', " ")));
-        }
-    };
-    let picture = locks::Picture::take(cx);
-    let held = [("row locks held or awaited", picture.locks.len() as u64)];
-    let history = [
-        ("History list length", cx.engine.history_length()),
-        ("bytes of log behind the newest commit that purge may not pass", cx.engine.history_lag()),
-    ];
-    section(&locks::deadlock_section(cx, &picture), "LOCKS", &["row_lock", "deadlocks"], &held);
-    section("", "TRANSACTIONS", &[], &history);
-    section(&locks::transactions_section(&picture), "LOG", &["redo_log", "log_", "os_log"], &[]);
-    section("", "BUFFER POOL AND FILES", &["buffer_pool", "data_", "dblwr", "pages_", "page_"], &[]);
-    section("", "ROW OPERATIONS", &["rows_"], &[]);
-    report.push_str("----------------------------\nEND OF INNODB MONITOR OUTPUT\n============================\n");
-    let row = vec![word("InnoDB"), word(""), text(report)];
-    Rows::new(&[("Type", varchar(10)), ("Name", varchar(512)), ("Status", varchar(10))], vec![row])
 }
 
 /// Error 1286 for an engine that is not there.

@@ -534,6 +534,7 @@ impl Engine {
                 ("Clearway_reads_ahead_pending", core.pool.reads_pending() as u64),
                 ("Innodb_history_list_length", self.history_length()),
                 ("Innodb_page_size", PAGE_BYTES as u64),
+                ("Innodb_row_lock_current_waits", core.locks.row_waits(&core.system.slots) as u64),
                 ("Innodb_redo_log_checkpoint_lsn", core.log.oldest_needed()),
                 ("Innodb_redo_log_current_lsn", core.log.tail_lsn()),
                 ("Innodb_redo_log_flushed_to_disk_lsn", core.log.flushed_lsn()),

@@ -6,7 +6,7 @@ use crate::events::Events;
 use crate::isolation::{Isolation, LockMode, Read, Wait};
 use crate::lock::held::HeldLocks;
 use crate::lock::range::Covers;
-use crate::lock::slot::{BEGUN_ROLLING_BACK, Begin, pack_begun};
+use crate::lock::slot::{BEGUN_ALONE, BEGUN_ROLLING_BACK, Begin, pack_begun};
 use crate::lock::{Cover, ForeignWait, Interrupt, Name, On, Outcome, Slept};
 use crate::pool::Pool;
 use crate::segment::Segment;
@@ -19,7 +19,7 @@ use crate::txn::versions::Versions;
 use crate::undo::{self, Kind, Record};
 use crate::{Error, Result, Tree};
 use log::Lsn;
-use observe::Counter;
+use observe::{Counter, Timer};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -247,6 +247,12 @@ impl Transaction {
     /// Rows it has changed so far.
     pub fn work(&self) -> u64 {
         self.work
+    }
+
+    /// When it began, in microseconds since 1970; 0: it has not, or nobody knows.
+    pub fn began_us(&self) -> u64 {
+        // Relaxed: written by this thread.
+        self.core.system.slots.get(self.slot).begun.load(Ordering::Relaxed) & (BEGUN_ALONE - 1)
     }
 
     /// Explicit row locks it holds.
@@ -628,6 +634,7 @@ impl Transaction {
             let segment = self.segment.as_ref().expect("a transaction with undo has a segment");
             let events = if commit { self.events.last(self.trx) } else { None };
             end = core.end_transaction(self.slot, self.trx, segment, commit, events)?;
+            observe::increment(if commit { Counter::TrxRwCommits } else { Counter::TrxRollbacks });
         } else {
             if let Some(last) = commit.then(|| self.events.last(self.trx)).flatten() {
                 end = self.core.append_events(&last)?;
@@ -716,7 +723,12 @@ impl Transaction {
             core.locks.resolve_deadlock(slots, slot);
         }
         let outcome = core.locks.wait(slots, slot, name, &self.interrupt, self.lock_wait_timeout);
-        observe::add(Counter::InnodbRowLockTime, started.elapsed().as_millis() as u64);
+        let waited = started.elapsed();
+        observe::add(Counter::InnodbRowLockTime, waited.as_millis() as u64);
+        observe::record(Timer::RowLockWait, waited.as_nanos() as u64);
+        if matches!(outcome, Err(Error::LockWaitTimeout)) {
+            observe::increment(Counter::RowLockTimeouts);
+        }
         if matches!(outcome, Err(Error::Deadlock)) {
             // What cannot be undone now is undone in the background: the victim is out of the cycle either way.
             let _ = self.rollback();

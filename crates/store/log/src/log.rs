@@ -453,6 +453,13 @@ impl Log {
         self.tail_lsn().saturating_sub(oldest)
     }
 
+    /// Numbers of the first and of the last file that are in use.
+    pub fn file_numbers(&self) -> (u64, u64) {
+        let segments = &self.core.segments;
+        let bytes = segments.data_bytes();
+        (segments.first() / bytes, (segments.allocated() / bytes).saturating_sub(1))
+    }
+
     /// Bytes of all segment files, live and spare.
     pub fn file_bytes(&self) -> u64 {
         self.core.segments.file_bytes()

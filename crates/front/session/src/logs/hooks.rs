@@ -48,6 +48,9 @@ impl Session {
         }
         self.log.sent = 0;
         self.recorder.begin();
+        if self.state.vars.hot().profiles {
+            self.begin_profile();
+        }
         if self.server.logs.any() || self.log.base.is_some() {
             self.begin_logged_slow(out);
         }
@@ -187,6 +190,9 @@ impl Session {
         let took_ns = now.since(self.log.began);
         self.end_event(took_ns, error);
         self.idle_from(now);
+        if self.log.is_profiled {
+            self.end_profile();
+        }
         if took_ns > self.state.vars.hot().long_query_ns || self.log.base.is_some() {
             self.end_logged_slow(took_ns, error.map_or(0, |e| e.code), out);
         }

@@ -39,4 +39,6 @@ pub(crate) struct Progress {
     pub uses_no_index: bool,
     /// ALTER TABLE, ANALYZE TABLE, ...: see `log_slow_admin_statements`.
     pub is_admin: bool,
+    /// With `profiling`.
+    pub is_profiled: bool,
 }

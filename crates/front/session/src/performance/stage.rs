@@ -3,12 +3,14 @@
 
 use super::Lane;
 use expr::Stage;
+use inspect::profile::Mark;
+use io::Usage;
 use observe::instrument::{self, InstrumentId};
 use observe::setup::{self, Consumer, Consumers};
 use observe::{TimeCells, TimeTotals};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
-use sync::Records;
+use sync::{Mutex, Rank, Records};
 
 /// Words of a stage's record.
 pub(super) mod word {
@@ -36,6 +38,13 @@ const INSTRUMENTS: [InstrumentId; Stage::ALL.len()] = {
     instruments
 };
 
+/// In [`Stages::open`]: the statement is profiled.
+const PROFILED: u8 = 1 << 7;
+const _: () = assert!(Stage::ALL.len() < PROFILED as usize);
+
+/// Of one statement so many stages are told apart; then the last one goes on.
+const MARKS_MAX: usize = 10_000;
+
 /// The instrument of a stage.
 pub(crate) fn instrument_of(stage: Stage) -> InstrumentId {
     INSTRUMENTS[stage as usize]
@@ -44,8 +53,10 @@ pub(crate) fn instrument_of(stage: Stage) -> InstrumentId {
 /// Stages of one session.
 #[derive(Default)]
 pub(crate) struct Stages {
-    /// The stage that is recorded, plus 1; 0: none. W: the session.
+    /// The stage that is recorded, plus 1, with [`PROFILED`]; 0: none. W: the session.
     open: AtomicU8,
+    /// Of the statement that is profiled. W, R: the session.
+    marks: OnceLock<Mutex<Vec<Mark>>>,
     /// Its number and when it began. W: the session.
     event_id: AtomicU64,
     began_ns: AtomicU64,
@@ -64,6 +75,34 @@ impl Stages {
         self.open.store(0, Ordering::Relaxed);
         if let Some(records) = self.records.get() {
             records.clear();
+        }
+    }
+
+    /// Each stage of the statement that begins is kept, with what the thread has used.
+    pub fn begin_profile(&self) {
+        // Relaxed: single writer.
+        self.open.store(self.open.load(Ordering::Relaxed) | PROFILED, Ordering::Relaxed);
+        let marks = self.marks.get_or_init(|| Mutex::new(Rank::Observe, Vec::new()));
+        marks.lock().clear();
+        self.mark("starting");
+    }
+
+    /// The stages of the statement that ends.
+    pub fn end_profile(&self) -> Vec<Mark> {
+        // Relaxed: single writer.
+        self.open.store(self.open.load(Ordering::Relaxed) & !PROFILED, Ordering::Relaxed);
+        let Some(marks) = self.marks.get() else { return Vec::new() };
+        let mut marks = std::mem::take(&mut *marks.lock());
+        marks.push(Mark { stage: "", at_ns: observe::clock::now_ns(), usage: Usage::of_thread() });
+        marks
+    }
+
+    #[cold]
+    fn mark(&self, stage: &'static str) {
+        let Some(mut marks) = self.marks.get().map(Mutex::lock) else { return };
+        let is_same = marks.last().is_some_and(|last| last.stage == stage);
+        if !is_same && marks.len() < MARKS_MAX {
+            marks.push(Mark { stage, at_ns: observe::clock::now_ns(), usage: Usage::of_thread() });
         }
     }
 
@@ -145,7 +184,13 @@ impl Lane {
         let stages = &self.stages;
         let kept = consumers.have(&[Consumer::Thread, Consumer::StagesCurrent]);
         // Relaxed: all words here are this thread's.
-        if let Some(open) = stages.open.swap(0, Ordering::Relaxed).checked_sub(1) {
+        let before = stages.open.load(Ordering::Relaxed);
+        let profiled = before & PROFILED;
+        if let Some(stage) = stage.filter(|_| profiled != 0) {
+            stages.mark(stage.name());
+        }
+        stages.open.store(profiled, Ordering::Relaxed); // Relaxed: as above
+        if let Some(open) = (before & !PROFILED).checked_sub(1) {
             // Relaxed: as above.
             let began_ns = stages.began_ns.load(Ordering::Relaxed);
             let is_timed = setup::flags(INSTRUMENTS[usize::from(open)]).is_timed();
@@ -171,7 +216,7 @@ impl Lane {
         }
         let event_id = self.next_event();
         // Relaxed: as above.
-        stages.open.store(stage as u8 + 1, Ordering::Relaxed);
+        stages.open.store(profiled | (stage as u8 + 1), Ordering::Relaxed);
         stages.event_id.store(event_id, Ordering::Relaxed); // Relaxed: as above
         stages.began_ns.store(now_ns, Ordering::Relaxed); // Relaxed: as above
         if kept {

@@ -116,6 +116,8 @@ pub struct Session {
     pub(crate) format: protocol::RowFormat,
     /// For the slow log and the general log.
     pub(crate) log: crate::logs::Progress,
+    /// With `profiling`.
+    pub(crate) profiles: Option<Box<crate::profile::Profiles>>,
     /// For Performance Schema.
     pub(crate) recorder: crate::performance::Recorder,
     /// What the hints of the statements at hand have changed, the innermost last.

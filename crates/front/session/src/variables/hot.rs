@@ -13,6 +13,7 @@ const READ_ONLY: VarId = id("transaction_read_only");
 const SELECT_LIMIT: VarId = id("sql_select_limit");
 const MAX_EXECUTION_TIME: VarId = id("max_execution_time");
 const LONG_QUERY_TIME: VarId = id("long_query_time");
+const PROFILING: VarId = id("profiling");
 const LOCK_WAIT_TIMEOUT: VarId = id("lock_wait_timeout");
 const TMP_TABLE_SIZE: VarId = id("tmp_table_size");
 const MAX_HEAP_TABLE_SIZE: VarId = id("max_heap_table_size");
@@ -29,8 +30,9 @@ const FOREIGN_KEY_CHECKS: VarId = id("foreign_key_checks");
 const UNIQUE_CHECKS: VarId = id("unique_checks");
 
 /// All that [`Hot::read`] reads.
-const READ: [VarId; 20] = [
+const READ: [VarId; 21] = [
     LONG_QUERY_TIME,
+    PROFILING,
     AUTOCOMMIT,
     ISOLATION,
     READ_ONLY,
@@ -65,6 +67,8 @@ pub struct Hot {
     pub max_execution_time_ms: u64,
     /// `long_query_time`
     pub long_query_ns: u64,
+    /// `profiling`
+    pub profiles: bool,
     pub tmp_table_size: u64,
     /// The lesser of `tmp_table_size` and `max_heap_table_size`: bytes of a temporary table in memory;
     /// none under `big_tables`.
@@ -123,6 +127,7 @@ impl Hot {
             read_only: get(READ_ONLY).bool(),
             select_limit: get(SELECT_LIMIT).uint(),
             max_execution_time_ms: get(MAX_EXECUTION_TIME).uint(),
+            profiles: get(PROFILING).bool(),
             long_query_ns: (get(LONG_QUERY_TIME).double() * 1e9) as u64,
             tmp_table_size: get(TMP_TABLE_SIZE).uint(),
             tmp_memory: match get(BIG_TABLES).bool() {

@@ -312,7 +312,7 @@ impl Variable {
                 }
             };
         }
-        text!("binlog_format" "log_bin_trust_function_creators" "max_delayed_threads" "max_length_for_sort_data"
+        text!("binlog_format" "have_profiling" "log_bin_trust_function_creators" "max_delayed_threads" "max_length_for_sort_data"
               "profiling" "profiling_history_size" "query_prealloc_size" "transaction_prealloc_size")
     }
 

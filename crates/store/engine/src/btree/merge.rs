@@ -6,6 +6,7 @@ use crate::page::node::{NODE_BYTES, Node, NodeMut, SLOT_BYTES};
 use crate::page::{OFF_ID, OFF_WORD_B, PageId, get_u64, put_u64};
 use crate::pool::{Exclusive, View};
 use crate::{Result, Tree};
+use observe::Counter;
 
 const TRUSTED: &str = "a latched node has sound offsets";
 
@@ -65,6 +66,7 @@ impl<'s> Store<'s> {
         let mut map = self.space.free(self.pool, &mut mtr, &mut right)?;
         mtr.remove(&mut parent, left_at);
         mtr.commit(self.log, &mut [&mut map, &mut left, &mut right, &mut parent]);
+        observe::increment(Counter::PageMerges);
         let (is_root, emptied, small) =
             (parent.id == tree.root, Node(parent.bytes()).is_empty(), is_underfull(Node(parent.bytes())));
         drop((parent, left, right, map));

@@ -7,6 +7,7 @@ use crate::page::{OFF_ID, OFF_LSN, OFF_WORD_B, PageId, get_u64, page_lsn, put_u6
 use crate::pool::{Exclusive, Frame};
 use crate::space::Place;
 use crate::{Result, Tree};
+use observe::Counter;
 
 const TRUSTED: &str = "a latched node has sound offsets";
 
@@ -55,6 +56,7 @@ impl<'s> Store<'s> {
             let prefix = Node(parent.bytes()).prefix_len();
             mtr.insert(&mut parent, slot, &cut.separator[prefix..], &id.to_le_bytes());
             mtr.commit(self.log, &mut [&mut right.map, &mut right.page, &mut node, &mut parent]);
+            observe::increment(Counter::PageSplits);
             return Ok(());
         }
     }

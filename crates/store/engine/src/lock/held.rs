@@ -3,7 +3,7 @@
 //! A transaction counts its own; to the sum that all share it adds in portions, so that those who lock few rows touch nothing that
 //! others do. What is not in the sum is a portion for each session at most.
 
-use super::{LockTable, Name};
+use super::{LockInfo, LockOn, LockTable, Name};
 use std::sync::atomic::Ordering;
 
 /// Bytes that a transaction takes before it tells of them.
@@ -29,6 +29,14 @@ pub struct HeldLocks {
 
 fn bytes_of(name: &Name) -> usize {
     OBJECT_BYTES + 2 * name.key.len()
+}
+
+/// The same of a lock as monitors see it.
+pub fn bytes_of_info(lock: &LockInfo) -> usize {
+    match &lock.on {
+        LockOn::Record(key) | LockOn::Gap(key) | LockOn::Insertion(key) => OBJECT_BYTES + 2 * key.len(),
+        LockOn::Span { .. } => SPAN_BYTES,
+    }
 }
 
 impl HeldLocks {

@@ -327,6 +327,12 @@ impl LockTable {
         }
     }
 
+    /// Bytes of locks, as transactions tell of them.
+    pub fn memory(&self) -> usize {
+        // Relaxed: a number to show.
+        self.memory.load(Ordering::Relaxed)
+    }
+
     /// The most bytes that all locks may take from now on.
     pub fn set_memory_max(&self, bytes: usize) {
         // Relaxed: a setting that orders nothing.

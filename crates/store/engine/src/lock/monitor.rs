@@ -212,7 +212,15 @@ impl LockTable {
         out
     }
 
-    /// How many sessions wait for a row lock now.
+    /// How many sessions wait for a row lock of the engine now.
+    pub fn row_waits(&self, slots: &Lanes<Slot>) -> usize {
+        let waits = |lane: &(LaneId, &Slot)| {
+            lane.1.state.lock().waiting.as_ref().is_some_and(|wait| matches!(wait.on, WaitOn::Row(_)))
+        };
+        slots.iter_claimed().filter(waits).count()
+    }
+
+    /// How many sessions wait for a lock now.
     pub fn waits(&self, slots: &Lanes<Slot>) -> usize {
         let waits = |lane: &(LaneId, &Slot)| lane.1.state.lock().waiting.is_some();
         slots.iter_claimed().filter(waits).count()

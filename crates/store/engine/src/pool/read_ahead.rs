@@ -86,6 +86,11 @@ impl Pool {
         self.reads.pending()
     }
 
+    /// Calls of writers to batches of pages that are not answered.
+    pub fn writes_pending(&self) -> usize {
+        self.writes.pending()
+    }
+
     /// Loads those of neighbouring pages that are not in memory, as far as there are frames.
     pub fn load_pages(&self, pages: Range<PageId>, wish: Wish) {
         let mut next = pages.start;

@@ -121,6 +121,12 @@ impl History {
         (us != 0).then(|| Duration::from_micros(us.into()))
     }
 
+    /// How often the workers were called.
+    pub fn rounds(&self) -> u64 {
+        // Relaxed: a number to show.
+        self.rounds.load(Ordering::Relaxed).into()
+    }
+
     pub fn delay_us(&self) -> u32 {
         // Relaxed: a number that orders nothing.
         self.delay_us.load(Ordering::Relaxed)

@@ -350,6 +350,12 @@ impl System {
         self.bounds.ring_start.store(start, Ordering::Release);
     }
 
+    /// The id below which all transactions are over and seen by everybody.
+    pub fn settled(&self) -> u64 {
+        // Relaxed: a number to show.
+        self.bounds.oldest.load(Ordering::Relaxed)
+    }
+
     /// The LSN that purge last found: no snapshot is older.
     pub fn horizon(&self) -> Lsn {
         // Relaxed: a number to show.
