@@ -223,6 +223,14 @@ impl plan::Env for State {
         crate::variables::find(name).and_then(|id| VARIABLES[id as usize].deprecated_read())
     }
 
+    fn wants_trace(&self) -> Option<plan::trace::Wanted> {
+        self.vars.hot().traces.then(|| crate::traces::wanted(&self.vars))
+    }
+
+    fn keep_trace(&mut self, trace: plan::trace::Traced) {
+        self.traces.get_or_insert_default().keep(&self.vars, trace);
+    }
+
     fn has_loadable(&self, function: expr::function::Func) -> bool {
         self.server.globals.load().brings(function.name)
     }

@@ -108,6 +108,7 @@ mod table_spec;
 mod temporary;
 pub mod tls;
 mod tls_server;
+mod traces;
 mod tracking;
 mod trigger;
 mod user_locks;

@@ -152,7 +152,8 @@ impl Session {
 
     /// The hot path of unprepared statements. `None`: not one that is cached.
     fn query_cached(&mut self, text: &[u8], out: &mut Output) -> Result<Option<Done>> {
-        if text.len() > CACHED_TEXT_MAX {
+        // A plan that is kept tells no trace.
+        if text.len() > CACHED_TEXT_MAX || self.state.vars.hot().traces {
             return Ok(None);
         }
         let mode = lexer_mode(self.state.sql_mode);

@@ -430,6 +430,9 @@ impl Session {
             _ => {}
         }
         self.state.set_variable(id, value);
+        if crate::traces::are_forgotten_by(id) {
+            self.state.traces = None;
+        }
         self.after_set();
         Ok(())
     }

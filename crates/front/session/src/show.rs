@@ -72,6 +72,7 @@ impl Session {
             own_status: own_status(self.compression, self.tls.as_deref()),
             own_counts: self.own_counts(),
             profiles: self.kept_profiles(),
+            traces: self.state.traces.as_ref().map_or_else(Vec::new, |t| t.shown(&self.state.vars)),
             database: self.state.database.clone(),
             slot: self.tx.slot(),
             viewer: viewer_of(&self.server, access, self.acting_user(), self.temporary.names()),

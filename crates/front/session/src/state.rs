@@ -94,6 +94,8 @@ pub(crate) struct State {
     pub inspect: Option<Box<inspect::Context>>,
     /// The session's lane in the process list.
     pub lane: Option<LaneId>,
+    /// With `optimizer_trace`.
+    pub traces: Option<Box<crate::traces::Traces>>,
     pub(crate) user_locks: UserLocks,
     /// Has the user the privilege to read the server's files?
     pub reads_files: bool,
@@ -155,6 +157,7 @@ impl State {
             former_counts: (0, 0),
             inspect: None,
             lane: None,
+            traces: None,
             user_locks: UserLocks::default(),
             reads_files: false,
             file: None,

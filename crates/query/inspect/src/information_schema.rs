@@ -51,6 +51,7 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("INNODB_FOREIGN", All(innodb::foreign)),
     ("INNODB_FOREIGN_COLS", All(innodb::foreign_columns)),
     ("INNODB_INDEXES", All(innodb::indexes)),
+    ("OPTIMIZER_TRACE", All(optimizer_trace)),
     ("PROFILING", All(crate::profile::profiling)),
     ("INNODB_METRICS", All(crate::monitor::metrics::rows)),
     ("INNODB_TABLES", ByTable(innodb::tables)),
@@ -536,6 +537,14 @@ fn view_routine_usage(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
             out.push(row.into());
         }
     }
+    Ok(())
+}
+
+fn optimizer_trace(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    out.extend(cx.traces.iter().map(|(query, document, missing)| {
+        let missing = Value::Int(i64::try_from(*missing).unwrap_or(i64::MAX));
+        vec![text(query), text(document), missing, Value::Int(0)]
+    }));
     Ok(())
 }
 

@@ -318,6 +318,8 @@ pub struct Context {
     pub own_status: Vec<(String, String)>,
     /// What the session counts for itself, under the names of the status.
     pub own_counts: HashMap<String, u64>,
+    /// The optimizer's traces that the session shows: the query, the document, bytes that are missing.
+    pub traces: Vec<(String, String, u64)>,
     /// The session's statements that were profiled.
     pub profiles: Vec<Arc<profile::Profile>>,
     pub database: Option<String>,

@@ -230,7 +230,7 @@ pub fn is_plain(condition: &Expr) -> bool {
 
 /// [`choose`] by these conditions.
 pub fn choose_by(p: &Planner<'_>, source: usize, refs: &[&Expr], bound: u64, wanted: &Wanted<'_>) -> Result<Choice> {
-    let block = p.current_block();
+    let (block, place) = (p.current_block(), source);
     let source = &block.sources[source];
     let table = source.table.as_ref().expect("a stored table");
     let sample = p.sample(table)?;
@@ -243,15 +243,23 @@ pub fn choose_by(p: &Planner<'_>, source: usize, refs: &[&Expr], bound: u64, wan
     let usable = Usable::of(p, source, table)?;
     let locking = source.read != Read::Consistent;
     let mut best: Option<(f64, Choice)> = None;
+    let mut ways = Vec::new();
     for i in (0..table.indexes.len()).filter(|i| *i == 0 || usable.join[*i] || usable.order[*i]) {
         let least = best.as_ref().map_or(f64::INFINITY, |(cost, _)| *cost);
         let (found, has_ranges) = cx.by_index(i, source, &usable, refs, wanted, least);
         if has_ranges {
             possible.push(i);
         }
+        if p.is_traced() && (has_ranges || found.is_some()) {
+            let cost = found.as_ref().map(|(cost, choice)| (choice.rows, *cost));
+            ways.push((table.indexes[i].name.clone(), cost));
+        }
         best = found.or(best);
     }
     let (mut cost, mut choice) = best.expect("the clustered index can always be scanned");
+    if bound == 0 {
+        p.trace_access(place, known_rows, &ways, &choice);
+    }
     if wanted.skips
         && !locking
         && let Some(found) = cx.best_skip(p, source, (refs, wanted), &usable.join)

@@ -64,6 +64,19 @@ struct Reached {
     method: Method,
 }
 
+/// A table, or a join, that was looked at as the next one of a join, for the optimizer's trace.
+pub(crate) struct Considered {
+    pub own: u64,
+    /// Slots of what is read before.
+    pub known: u64,
+    pub access: &'static str,
+    pub rows: f64,
+    pub cost: f64,
+    /// With the cost of what is read before.
+    pub total: f64,
+    pub chosen: bool,
+}
+
 /// What the inner side of a join is asked.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Asked {
@@ -209,10 +222,16 @@ impl Search<'_, '_> {
                 drop_dearer(&mut following);
             }
             for (i, joined) in following {
-                let cost = cost + joined.cost;
+                let total = cost + joined.cost;
                 let next = &mut best[set | 1 << i];
-                if cost <= greedy.cost && next.as_ref().is_none_or(|s| cost < s.cost) {
-                    *next = Some(Reached { cost, rows: joined.rows, last: i, method: joined.method });
+                let chosen = total <= greedy.cost && next.as_ref().is_none_or(|s| total < s.cost);
+                if chosen {
+                    *next = Some(Reached { cost: total, rows: joined.rows, last: i, method: joined.method });
+                }
+                if self.planner.is_traced() {
+                    let access = self.access_type(operands[i], &joined, conditions, known)?;
+                    let (own, Joined { cost, rows, .. }) = (operands[i].slots(self.planner), joined);
+                    self.planner.trace_considered(&Considered { own, known, access, rows, cost, total, chosen });
                 }
             }
         }
@@ -225,6 +244,22 @@ impl Search<'_, '_> {
         }
         order.reverse();
         Ok(State { cost, rows, order })
+    }
+
+    /// How the operand is read, in EXPLAIN's words.
+    #[cold]
+    fn access_type(
+        &self,
+        operand: &Tree,
+        joined: &Joined,
+        conditions: &Conditions<'_>,
+        known: u64,
+    ) -> Result<&'static str> {
+        Ok(match (operand, joined.method) {
+            (_, Method::Hash) => "hash",
+            (Tree::Leaf(i), _) if self.opening(*i, conditions, known)?.looks_up => "ref",
+            _ => "scan",
+        })
     }
 
     /// The order in which each operand is the cheapest of those that may come next.

@@ -23,6 +23,11 @@ pub trait Env: expr::Env {
     fn has_loadable(&self, _function: Func) -> bool {
         false
     }
+    /// How the planning of statements is traced; `None`: it is not.
+    fn wants_trace(&self) -> Option<crate::trace::Wanted> {
+        None
+    }
+    fn keep_trace(&mut self, _trace: crate::trace::Traced) {}
     /// What reading a system variable warns of.
     fn deprecated_variable(&self, _name: &str) -> Option<&'static str> {
         None

@@ -64,6 +64,7 @@ pub mod stored;
 mod table_use;
 pub mod tables;
 mod target_reads;
+pub mod trace;
 mod variable;
 pub mod views;
 pub mod window;
@@ -101,6 +102,7 @@ pub struct Planner<'p> {
     budget: state::Budget,
     pub settings: state::Settings,
     pub found: state::Found,
+    trace: trace::Tracing,
 }
 
 impl<'p> Planner<'p> {
@@ -195,6 +197,7 @@ impl<'p> Planner<'p> {
                 switches: OnceCell::new(),
             },
             found: state::Found { unsteady: false, wants_row_by_row: false },
+            trace: None,
         }
     }
 

@@ -554,6 +554,7 @@ impl Planner<'_> {
             if super::is_information_schema(&table.schema) {
                 match &table.name[..] {
                     "PROCESSLIST" => self.warnings.notes.push((ER_WARN_DEPRECATED_SYNTAX, PROCESSLIST_DEPRECATED)),
+                    "OPTIMIZER_TRACE" => self.trace_reads_traces(),
                     "PROFILING" => self.warnings.notes.push((ER_WARN_DEPRECATED_SYNTAX, PROFILING_DEPRECATED)),
                     _ => {}
                 }
@@ -579,6 +580,7 @@ impl Planner<'_> {
             let possible = std::mem::take(&mut choice.possible);
             choice = Choice { possible, ..access::choose(self, i, conditions, bound, order)? };
         }
+        self.trace_alone(i, &choice);
         if let Some(shape) = choice.shape {
             self.block().shapes[slot] = shape;
         }

@@ -151,10 +151,14 @@ impl Prepared {
                 planner.make_room_for(height);
                 planner.uses.calls_routines = true;
                 planner.settings.row_by_row = row_by_row;
+                planner.begin_trace();
                 match body(&mut planner) {
                     Err(_) if planner.lacks_room() => Err(Again::Taller(planner.height().max(2 * height))),
                     Err(_) if planner.found.wants_row_by_row => Err(Again::RowByRow),
-                    body => Ok(body.and_then(|body| Prepared::finish(stmt, version, planner, body, room))),
+                    body => {
+                        planner.end_trace();
+                        Ok(body.and_then(|body| Prepared::finish(stmt, version, planner, body, room)))
+                    }
                 }
             };
             match with_stack(room, plan) {

@@ -14,6 +14,7 @@ const SELECT_LIMIT: VarId = id("sql_select_limit");
 const MAX_EXECUTION_TIME: VarId = id("max_execution_time");
 const LONG_QUERY_TIME: VarId = id("long_query_time");
 const PROFILING: VarId = id("profiling");
+const OPTIMIZER_TRACE: VarId = id("optimizer_trace");
 const LOCK_WAIT_TIMEOUT: VarId = id("lock_wait_timeout");
 const TMP_TABLE_SIZE: VarId = id("tmp_table_size");
 const MAX_HEAP_TABLE_SIZE: VarId = id("max_heap_table_size");
@@ -30,9 +31,10 @@ const FOREIGN_KEY_CHECKS: VarId = id("foreign_key_checks");
 const UNIQUE_CHECKS: VarId = id("unique_checks");
 
 /// All that [`Hot::read`] reads.
-const READ: [VarId; 21] = [
+const READ: [VarId; 22] = [
     LONG_QUERY_TIME,
     PROFILING,
+    OPTIMIZER_TRACE,
     AUTOCOMMIT,
     ISOLATION,
     READ_ONLY,
@@ -67,6 +69,8 @@ pub struct Hot {
     pub max_execution_time_ms: u64,
     /// `long_query_time`
     pub long_query_ns: u64,
+    /// `optimizer_trace` has `enabled`.
+    pub traces: bool,
     /// `profiling`
     pub profiles: bool,
     pub tmp_table_size: u64,
@@ -128,6 +132,7 @@ impl Hot {
             select_limit: get(SELECT_LIMIT).uint(),
             max_execution_time_ms: get(MAX_EXECUTION_TIME).uint(),
             profiles: get(PROFILING).bool(),
+            traces: get(OPTIMIZER_TRACE).uint() & 1 != 0,
             long_query_ns: (get(LONG_QUERY_TIME).double() * 1e9) as u64,
             tmp_table_size: get(TMP_TABLE_SIZE).uint(),
             tmp_memory: match get(BIG_TABLES).bool() {

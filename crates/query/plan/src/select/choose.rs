@@ -14,6 +14,34 @@ use expr::{Expr, Node, boolean_type, common};
 use types::Result;
 
 impl Bound {
+    /// Its clauses as text, but for FROM, which is still a tree.
+    pub(super) fn text(&self, print: &dyn Fn(&Expr) -> String) -> String {
+        let list = |list: &mut dyn Iterator<Item = String>, by: &str| list.collect::<Vec<_>>().join(by);
+        let named = |(e, column): (&Expr, &crate::ColumnMeta)| {
+            format!("{} AS {}", print(e), sql::print::quote_name(&column.name))
+        };
+        let mut out = String::from(if self.distinct { "select distinct " } else { "select " });
+        out += &list(&mut self.outputs.iter().zip(&self.columns).map(named), ",");
+        if !self.conditions.is_empty() {
+            out += &format!(" where {}", list(&mut self.conditions.iter().map(print), " and "));
+        }
+        if !self.keys.is_empty() {
+            out += &format!(" group by {}", list(&mut self.keys.iter().map(print), ","));
+        }
+        if let Some(having) = &self.having {
+            out += &format!(" having {}", print(having));
+        }
+        let key = |o: &OrderKey| print(&o.expr) + if o.descending { " desc" } else { "" };
+        if !self.order.is_empty() {
+            out += &format!(" order by {}", list(&mut self.order.iter().map(key), ","));
+        }
+        if let Some((count, offset)) = &self.limit {
+            let offset = offset.as_ref().map_or(String::new(), |e| print(e) + ",");
+            out += &format!(" limit {offset}{}", print(count));
+        }
+        out
+    }
+
     /// How many rows are asked for: with SQL_CALC_FOUND_ROWS all.
     pub(super) fn top(&self) -> &OrderlessLimit {
         if self.is.counts_all { &None } else { &self.limit }
@@ -23,6 +51,7 @@ impl Bound {
 impl Planner<'_> {
     pub(super) fn choose(&mut self, mut s: Bound) -> Result<QueryPlan> {
         let conditions = std::mem::take(&mut s.conditions);
+        self.trace_conditions(&conditions);
         let fixed = if s.is.rolls_up { group::constants(&conditions) } else { Vec::new() };
         let (plan, in_order) = match s.tree.take() {
             None => (filtered(Plan::One, conditions), false),

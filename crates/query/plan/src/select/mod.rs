@@ -100,7 +100,9 @@ impl Planner<'_> {
             pushed: pushed.as_mut(),
             first_candidate,
         };
+        self.trace_select();
         let result = self.select_in_block(query, select, around);
+        self.trace_planned(result.as_ref().ok());
         self.request.pushed = pushed;
         self.scope.inner_side = inner_side;
         self.queries.candidates.truncate(first_candidate);
@@ -117,6 +119,7 @@ impl Planner<'_> {
         mut around: Surroundings<'_>,
     ) -> Result<QueryPlan> {
         let mut bound = self.bind(query, select)?;
+        self.trace_prepared(|print| bound.text(print));
         self.rewrite(&mut bound, &mut around)?;
         match self.hand_on(bound, &around) {
             HandedOn::Kept(bound) => self.choose(*bound),
