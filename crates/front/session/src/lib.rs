@@ -93,6 +93,7 @@ mod server;
 mod service;
 mod session;
 mod session_gtid;
+mod session_seen;
 mod set;
 mod set_within;
 mod show;

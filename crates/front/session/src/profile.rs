@@ -13,16 +13,6 @@ const HISTORY_SIZE: VarId = id("profiling_history_size");
 /// Of a statement's text so much is kept.
 const TEXT_CHARS_MAX: usize = 300;
 
-/// What a session keeps.
-#[derive(Default)]
-pub(crate) struct Profiles {
-    last_id: u64,
-    /// The oldest one first.
-    kept: Vec<Arc<Profile>>,
-    /// The statement at hand shows profiles, and is no profile itself.
-    shows: bool,
-}
-
 impl Session {
     /// A statement begins, and `profiling` is on.
     #[cold]

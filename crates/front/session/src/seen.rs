@@ -6,8 +6,7 @@
 //! something for long shows what it had before.
 
 use crate::Server;
-use crate::session::Session;
-use crate::variables::{Scope, SessionVariables, VARIABLES, Val, VarId};
+use crate::variables::{Scope, SessionVariables, VARIABLES, VarId};
 use inspect::{AccountSums, ConnectAttributes, ThreadCounts, ThreadVariables, UserVariables};
 use observe::{Counter, SharedCounts};
 use std::collections::BTreeMap;
@@ -17,10 +16,10 @@ use sync::memory::Account;
 use sync::{Mutex, Rank};
 use types::{DataType, Value};
 
-const ATTRIBUTES_SIZE: VarId = crate::variables::id("performance_schema_session_connect_attrs_size");
+pub(crate) const ATTRIBUTES_SIZE: VarId = crate::variables::id("performance_schema_session_connect_attrs_size");
 
 /// What a client may say of itself unless the option has another number.
-const ATTRIBUTES_BYTES: usize = 512;
+pub(crate) const ATTRIBUTES_BYTES: usize = 512;
 
 /// Status variables of sessions, in the order of names.
 pub(crate) const SHOWN: [Counter; 30] = [
@@ -67,11 +66,11 @@ fn shown_counts(counts: &SharedCounts) -> Counts {
 pub(crate) type UserVariable = (Value<'static>, DataType);
 
 /// A session's variables at the end of a command.
-struct Variables {
-    system: SessionVariables,
+pub(crate) struct Variables {
+    pub system: SessionVariables,
     /// Those that are computed, as the session itself sees them.
-    computed: Vec<(VarId, String)>,
-    user: Vec<(String, Arc<UserVariable>)>,
+    pub computed: Vec<(VarId, String)>,
+    pub user: Vec<(String, Arc<UserVariable>)>,
 }
 
 #[derive(Clone, Default)]
@@ -109,6 +108,11 @@ impl Default for Lane {
 }
 
 impl Lane {
+    /// Others see these variables from now on; answers those that they saw.
+    pub fn show(&self, variables: Variables) -> Option<Arc<Variables>> {
+        self.0.lock().variables.replace(Arc::new(variables))
+    }
+
     /// A session begins.
     pub fn open(&self) {
         let before = std::mem::take(&mut *self.0.lock());
@@ -200,6 +204,15 @@ pub(crate) struct Accounts {
 }
 
 impl Accounts {
+    /// A client has sent attributes of so many bytes, of which some were lost.
+    pub fn note_attributes(&self, bytes: usize, lost: usize) {
+        // Relaxed: figures for the reader.
+        self.longest.fetch_max(bytes as u64, Ordering::Relaxed);
+        if lost > 0 {
+            self.truncated.fetch_add(1, Ordering::Relaxed); // Relaxed: as above
+        }
+    }
+
     pub fn new() -> Accounts {
         Accounts {
             groups: Mutex::new(Rank::EndedSessions, Groups::default()),
@@ -409,46 +422,6 @@ pub(crate) fn truncate(server: &Server, table: &str) -> bool {
         }
     }
     true
-}
-
-impl Session {
-    /// What the client has said of itself at its login.
-    pub(crate) fn keep_attributes(&self, attributes: &[(Vec<u8>, Vec<u8>)]) {
-        let globals = self.server.globals.load();
-        let Val::Int(size) = *globals.get(ATTRIBUTES_SIZE) else { unreachable!("it is an integer") };
-        // -1: as the server likes it.
-        let size = usize::try_from(size).unwrap_or(ATTRIBUTES_BYTES);
-        let (kept, bytes, lost) = kept_attributes(attributes, size);
-        self.entry.lane().seen.attributes(kept);
-        let seen = &self.server.seen;
-        // Relaxed: figures for the reader.
-        seen.longest.fetch_max(bytes as u64, Ordering::Relaxed);
-        if lost > 0 {
-            seen.truncated.fetch_add(1, Ordering::Relaxed); // Relaxed: as above
-        }
-    }
-
-    /// A command is over that may have changed variables.
-    #[inline]
-    pub(crate) fn hand_over_variables(&mut self) {
-        if self.state.vars.take_changed() {
-            self.show_variables();
-        }
-    }
-
-    /// Others see the variables as they are now.
-    #[cold]
-    pub(crate) fn show_variables(&self) {
-        let state = &self.state;
-        let variables = Variables {
-            system: state.vars.clone(),
-            computed: state.computed_now(),
-            user: state.user_vars.iter().map(|(name, value)| (name.clone(), Arc::clone(value))).collect(),
-        };
-        let before = self.entry.lane().seen.0.lock().variables.replace(Arc::new(variables));
-        // Not under the lock: it may be large.
-        drop(before);
-    }
 }
 
 /// What a client has said of itself, as much of it as `performance_schema_session_connect_attrs_size` has room for; and how many

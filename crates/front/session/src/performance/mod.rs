@@ -8,16 +8,16 @@ mod prepared;
 mod recorder;
 mod rows;
 mod stage;
+mod statement;
 mod sums;
 mod transaction;
 
 pub(crate) use nested::Nested;
 pub(crate) use prepared::{Instance, forget as forget_prepared, prepared_instances};
-pub(crate) use recorder::{EXECUTE, PREPARE, Recorder, new_plan};
+pub(crate) use recorder::{EXECUTE, PREPARE, Recorder, Savepointing, TransactionRecorder, new_plan};
 pub(crate) use rows::{session_sums, stage_events, statement_events, transaction_events};
 pub(crate) use stage::instrument_of;
 pub(crate) use sums::Ended;
-pub(crate) use transaction::{Savepointing, TransactionRecorder};
 
 use observe::errors::ErrorSums;
 use observe::{StatementSums, TransactionSums};

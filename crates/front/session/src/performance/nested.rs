@@ -1,6 +1,7 @@
 //! Statements of procedures and events, within the statement that runs them.
 
-use super::recorder::{set_statement, tell_error};
+use super::recorder::set_statement;
+use super::statement::tell_error;
 use super::{HAS_HISTORY, INSTRUMENTED, bit, word};
 use crate::session::Session;
 use catalog::RoutineKind;

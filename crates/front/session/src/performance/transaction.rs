@@ -2,10 +2,10 @@
 //!
 //! A transaction of one statement takes that one's times: it reads no clock of its own.
 
+use super::recorder::Stage;
 use super::{HAS_HISTORY, INSTRUMENTED};
 use crate::session::Session;
 use engine::Isolation;
-use observe::clock::Moment;
 use observe::instrument::{self, InstrumentId};
 use observe::setup::{self, Consumer, Consumers};
 use std::sync::atomic::Ordering;
@@ -36,59 +36,6 @@ pub(super) mod bit {
     pub const ROLLED_BACK: u64 = 4;
     pub const TIMED: u64 = 8;
     pub const ISOLATION: u32 = 8;
-}
-
-/// What a session knows of its transaction.
-#[derive(Default)]
-pub(crate) struct TransactionRecorder {
-    stage: Stage,
-    event_id: u64,
-    nesting: u64,
-    bits: u64,
-    /// Microseconds since 1970; 0: with the statement at hand.
-    began_us: u64,
-    began: Moment,
-    savepoints: u64,
-}
-
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Stage {
-    #[default]
-    None,
-    Open,
-    /// It is over, and recorded when the statement ends.
-    Over,
-}
-
-/// What can be done with savepoints, in the order of the columns.
-#[derive(Clone, Copy)]
-pub(crate) enum Savepointing {
-    Set,
-    RolledBackTo,
-    Released,
-}
-
-impl TransactionRecorder {
-    #[inline]
-    pub fn is_open(&self) -> bool {
-        self.stage == Stage::Open
-    }
-
-    /// The event that statements of the transaction belong to; 0: there is none.
-    #[inline]
-    pub fn event_id(&self) -> u64 {
-        if self.is_open() { self.event_id } else { 0 }
-    }
-
-    pub fn count(&mut self, what: Savepointing) {
-        self.savepoints += 1 << (21 * what as u32);
-    }
-
-    /// The transaction in progress will end without its changes.
-    #[inline]
-    pub fn rolls_back(&mut self) {
-        self.bits |= bit::ROLLED_BACK;
-    }
 }
 
 impl Session {

@@ -4,6 +4,7 @@ pub(crate) mod binlog_events;
 pub(crate) mod bound;
 pub(crate) mod hinted;
 pub(crate) mod plans;
+pub(crate) mod profiles;
 pub(crate) mod programs;
 pub(crate) mod statements;
 pub(crate) mod temporary;
@@ -17,6 +18,7 @@ use crate::process_entry::Entry;
 use crate::session::binlog_events::BinlogEvents;
 use crate::session::bound::Bound;
 use crate::session::plans::PlanCache;
+use crate::session::profiles::Profiles;
 use crate::session::programs::Programs;
 use crate::session::statements::Statements;
 use crate::session::temporary::Temporary;
@@ -117,7 +119,7 @@ pub struct Session {
     /// For the slow log and the general log.
     pub(crate) log: crate::logs::Progress,
     /// With `profiling`.
-    pub(crate) profiles: Option<Box<crate::profile::Profiles>>,
+    pub(crate) profiles: Option<Box<Profiles>>,
     /// For Performance Schema.
     pub(crate) recorder: crate::performance::Recorder,
     /// What the hints of the statements at hand have changed, the innermost last.
