@@ -112,6 +112,7 @@ fn admit<S: Service>(
     // Relaxed: a figure for SHOW STATUS, and ids that only have to differ.
     if shared.most_connected.fetch_max(before + 1, Ordering::Relaxed) < before + 1 {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        // Relaxed: a figure, as above.
         shared.most_connected_s.store(now.as_secs() as usize, Ordering::Relaxed);
     }
     let id =

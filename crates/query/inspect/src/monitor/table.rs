@@ -1,5 +1,5 @@
-//! The metrics of INNODB_METRICS under MySQL's names, and where each reads. Those of what this engine does not have (change buffer, adaptive
-//! hash index, latches that spin, lists of young and old pages) are left out.
+//! The metrics of INNODB_METRICS under MySQL's names, and where each reads. Those of what this engine does not have (change buffer,
+//! adaptive hash index, latches that spin, lists of young and old pages) are left out.
 
 use observe::Histogram;
 
