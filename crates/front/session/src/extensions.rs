@@ -438,6 +438,17 @@ impl Session {
         })
     }
 
+    /// SET GLOBAL of one of an extension's variables. Error 1317.
+    pub(crate) fn set_of_extension(&mut self, id: VarId, value: Val) -> Result<()> {
+        // It is an order, and stays OFF.
+        if id == crate::logs::audit::FLUSH {
+            return if value.bool() { self.server.logs.reopen(crate::logs::Log::Audit) } else { Ok(()) };
+        }
+        self.set_global(id, value);
+        self.after_extension_set(id);
+        Ok(())
+    }
+
     /// What SET GLOBAL of one of an extension's variables leads to.
     pub(crate) fn after_extension_set(&mut self, id: VarId) {
         match id {

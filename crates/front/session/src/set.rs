@@ -323,15 +323,8 @@ impl Session {
                 self.set_global(id, value);
             }
             Change::Variable(error_log::SERVICES, true, value) => self.set_error_log_services(value)?,
-            // It is an order, and stays OFF.
-            Change::Variable(logs::audit::FLUSH, true, value) => {
-                if value.bool() {
-                    self.server.logs.reopen(logs::Log::Audit)?;
-                }
-            }
             Change::Variable(id, true, value) if VARIABLES[id as usize].extension().is_some() => {
-                self.set_global(id, value);
-                self.after_extension_set(id);
+                self.set_of_extension(id, value)?;
             }
             Change::Variable(id, true, value) => match buffer_pool::agree(&self.server.globals.load(), id, &value) {
                 None => self.set_global(id, value),

@@ -27,8 +27,8 @@ fn rules_are_printed_as_mysql_prints_them() {
         ("IF a==ER_STARTUP THEN drop.", "IF a==1408 THEN drop."),
         (r#"IF a=="\\a\"\'" THEN set err_symbol:='ER_YES'."#, r#"IF a=="\\a\"\'" THEN set err_symbol:="ER_YES"."#),
         (
-            "IF EXISTS a AND NOT EXISTS b OR c>=5 THEN drop ELSEIF x<1 THEN throttle 1/2 ELSE throttle 1/30. IF a>1 THEN drop.",
-            "IF EXISTS a AND NOT EXISTS b OR c>=5 THEN drop ELSEIF x<1 THEN throttle 1/2 ELSE throttle 1/30. IF a>1 THEN drop.",
+            "IF EXISTS a AND NOT EXISTS b OR c>=5 THEN drop ELSEIF x<1 THEN throttle 1/2 ELSE drop. IF a>1 THEN drop.",
+            "IF EXISTS a AND NOT EXISTS b OR c>=5 THEN drop ELSEIF x<1 THEN throttle 1/2 ELSE drop. IF a>1 THEN drop.",
         ),
         ("  IF a==1 THEN drop  .  ", "IF a==1 THEN drop."),
     ] {

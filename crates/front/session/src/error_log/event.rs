@@ -213,7 +213,12 @@ mod tests {
         );
         assert_eq!(
             event.json(),
-            r#"{ "prio" : 3, "err_code" : 10926, "subsystem" : "Server", "msg" : "Access denied for user 'a\u000ab'@'localhost'", "time" : "2026-11-28T08:46:11.445279Z", "ts" : 1795855571445, "thread" : 13, "err_symbol" : "ER_ACCESS_DENIED_ERROR_WITH_PASSWORD", "SQL_state" : "HY000", "label" : "Note" }"#
+            concat!(
+                r#"{ "prio" : 3, "err_code" : 10926, "subsystem" : "Server", "msg" : "#,
+                r#""Access denied for user 'a\u000ab'@'localhost'", "#,
+                r#""time" : "2026-11-28T08:46:11.445279Z", "ts" : 1795855571445, "thread" : 13, "#,
+                r#""err_symbol" : "ER_ACCESS_DENIED_ERROR_WITH_PASSWORD", "SQL_state" : "HY000", "label" : "Note" }"#
+            )
         );
     }
 
