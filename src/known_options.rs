@@ -92,20 +92,12 @@ const NO_EFFECT: [&str; 67] = [
 ];
 
 /// The same, by how their names begin.
-const NO_EFFECT_PREFIXES: [&str; 8] = [
-    "aria_",
-    "innodb_adaptive_flushing_",
-    "mysqlx",
-    "ndb_",
-    "performance_schema_",
-    "query_cache_",
-    "server_audit_",
-    "thread_pool_",
-];
+const NO_EFFECT_PREFIXES: [&str; 7] =
+    ["aria_", "innodb_adaptive_flushing_", "mysqlx", "ndb_", "query_cache_", "server_audit_", "thread_pool_"];
 
 /// Variables that have one value here, and of which another one would change logs, figures, speed or what cannot be made here: never an
 /// answer, nor what is kept.
-const NO_DIFFERENCE: [&str; 54] = [
+const NO_DIFFERENCE: [&str; 53] = [
     "core_file",
     "eq_range_index_dive_limit",
     "ft_boolean_syntax",
@@ -141,7 +133,6 @@ const NO_DIFFERENCE: [&str; 54] = [
     "optimizer_trace",
     "optimizer_trace_features",
     "parser_max_mem_size",
-    "performance_schema",
     "profiling_history_size",
     "relay_log_space_limit",
     "replica_compressed_protocol",

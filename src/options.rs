@@ -7,6 +7,7 @@
 //! Later values win: files come first, then the command line.
 
 use crate::known_options;
+use observe::setup::{Consumer, Instrumented};
 use session::variables::{self, Access, Globals, Kind, Origin, Startup, VARIABLES, Val, Wrong};
 use std::path::{Path, PathBuf};
 
@@ -27,6 +28,10 @@ pub struct Options {
     pub verbose: bool,
     /// Read the options, say what is wrong with them, and end.
     pub validate: bool,
+    /// `--performance-schema-instrument`: patterns of names and what is said of them, in order.
+    pub instruments: Vec<(String, Instrumented)>,
+    /// `--performance-schema-consumer-...`
+    pub consumers: Vec<(Consumer, bool)>,
     /// What is wrong with the options, all of it.
     errors: Vec<Error>,
     /// Say these in the error log: values adjusted, `loose` options skipped.
@@ -288,7 +293,16 @@ fn is_special(name: &str) -> bool {
             | "user"
             | "mysql_native_password"
             | "log_bin"
-    )
+            | INSTRUMENT
+    ) || consumer(name).is_some()
+}
+
+const INSTRUMENT: &str = "performance_schema_instrument";
+
+/// The consumer that an option switches.
+fn consumer(name: &str) -> Option<Consumer> {
+    let named = name.strip_prefix("performance_schema_consumer_")?;
+    Consumer::ALL.iter().copied().find(|consumer| consumer.name() == named)
 }
 
 /// Does `--name` without `=` take the next word?
@@ -299,7 +313,7 @@ fn wants_value(name: &str) -> bool {
     }
     match variables::find(&found.name) {
         Some(id) => VARIABLES[id as usize].kind != Kind::Bool,
-        None => found.name == "user",
+        None => found.name == "user" || found.name == INSTRUMENT,
     }
 }
 
@@ -335,6 +349,27 @@ fn apply(options: &mut Options, name: &str, value: Option<&str>, place: &str) ->
         let named = value.filter(|v| !is_boolean(v)).unwrap_or_default();
         options.log_bin = (!off).then(|| named.to_string());
         options.globals.set(variables::id("log_bin"), Val::Bool(!off));
+        return Ok(());
+    }
+    if let Some(consumer) = consumer(&found.name) {
+        let said = match value {
+            None => true,
+            Some(word) => on_or_off(word).ok_or_else(|| format!("{place}option '{name}': bad value '{word}'"))?,
+        };
+        let on = said && found.switch != Switch::Off;
+        options.consumers.push((consumer, on));
+        return Ok(());
+    }
+    if found.name == INSTRUMENT {
+        match value.and_then(instrumented) {
+            Some(said) => options.instruments.push(said),
+            None => {
+                let said = value.unwrap_or_default();
+                options.warnings.push(format!(
+                    "{place}Invalid instrument name or value for performance_schema_instrument '{said}'"
+                ));
+            }
+        }
         return Ok(());
     }
     if is_special(&found.name) {
@@ -403,6 +438,29 @@ fn apply(options: &mut Options, name: &str, value: Option<&str>, place: &str) ->
     store(&mut options.globals, id, parsed);
     options.globals.came_from(id, Origin::CommandLine, None);
     Ok(())
+}
+
+fn on_or_off(word: &str) -> Option<bool> {
+    let is = |words: &[&str]| words.iter().any(|w| word.trim().eq_ignore_ascii_case(w));
+    match (is(&["on", "true", "yes", "1"]), is(&["off", "false", "no", "0"])) {
+        (true, _) => Some(true),
+        (_, true) => Some(false),
+        _ => None,
+    }
+}
+
+/// `pattern=value`
+fn instrumented(said: &str) -> Option<(String, Instrumented)> {
+    let (pattern, word) = said.split_once('=')?;
+    let (pattern, word) = (pattern.trim(), word.trim());
+    let asked = match on_or_off(word) {
+        Some(true) => Instrumented::Timed,
+        Some(false) => Instrumented::Off,
+        None if word.eq_ignore_ascii_case("timed") => Instrumented::Timed,
+        None if word.eq_ignore_ascii_case("counted") => Instrumented::Counted,
+        None => return None,
+    };
+    (!pattern.is_empty()).then(|| (pattern.to_string(), asked))
 }
 
 /// An option that is no variable.

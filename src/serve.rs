@@ -101,6 +101,8 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
     }
     io::restrict_new_files();
     io::forbid_core_dumps();
+    observe::setup::switch_instruments(&options.instruments);
+    options.consumers.iter().for_each(|&(consumer, on)| observe::setup::set_consumer(consumer, on));
     let Options { mut globals, initialize_insecure, initialize, native_password, log_bin, warnings, .. } = options;
     let log = Arc::new(ErrorLog::open(&globals)?);
     session::panics::log_to(&log);

@@ -23,6 +23,7 @@ pub mod setup;
 mod statements;
 mod table_io;
 mod transactions;
+pub mod watched;
 
 pub use counters::{Counter, CounterId};
 pub use histogram::{Histogram, Timer, histogram, record};

@@ -214,10 +214,50 @@ pub fn set_instrument(id: InstrumentId, enabled: bool, timed: bool) {
     };
 }
 
+/// What `performance_schema_instrument` says of instruments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Instrumented {
+    Off,
+    /// Enabled, and not timed.
+    Counted,
+    Timed,
+}
+
+/// Switches each instrument as the longest pattern says that its name is like, the last one of those that are as long. `%` stands for
+/// any characters. Called at the start of the server.
+pub fn switch_instruments(patterns: &[(String, Instrumented)]) {
+    for (at, instrument) in ALL.iter().enumerate() {
+        let found = patterns.iter().filter(|(pattern, _)| is_like(instrument.name, pattern));
+        let Some((_, asked)) = found.max_by_key(|(pattern, _)| pattern.len()) else { continue };
+        let timed = instrument.timed.is_some() && *asked == Instrumented::Timed;
+        set_instrument(InstrumentId::from_index(at), *asked != Instrumented::Off, timed);
+    }
+}
+
+fn is_like(name: &str, pattern: &str) -> bool {
+    match pattern.split_once('%') {
+        None => name.eq_ignore_ascii_case(pattern),
+        Some((begin, rest)) => {
+            let begins = name.get(..begin.len()).is_some_and(|head| head.eq_ignore_ascii_case(begin));
+            begins && (begin.len()..=name.len()).any(|at| is_like(&name[at..], rest))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::instrument::id;
+
+    #[test]
+    fn patterns_are_of_any_characters() {
+        assert!(is_like("stage/sql/User sleep", "stage/%"));
+        assert!(is_like("stage/sql/User sleep", "%SLEEP"));
+        assert!(is_like("stage/sql/User sleep", "stage/%/user%"));
+        assert!(!is_like("stage/sql/User sleep", "stage/sql"));
+        assert!(!is_like("stage/sql/User sleep", "wait%"));
+        assert!(is_like("idle", "%"));
+    }
 
     #[test]
     fn consumers_and_instruments_are_switched() {

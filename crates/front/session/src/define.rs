@@ -7,6 +7,7 @@ use crate::com::kind_of;
 use crate::create_select::CreateSelect;
 use crate::gtid::ends_number;
 use crate::needs::Action;
+use crate::performance::PERFORMANCE_SCHEMA;
 use crate::run::REPLANS_MAX;
 use crate::session::{Done, Session};
 use crate::state::State;
@@ -36,22 +37,6 @@ fn shows_conditions(statement: &Statement) -> bool {
     use ShowWhat::{CountErrors, CountWarnings, Errors, Warnings};
     let Statement::Show(show) = statement else { return false };
     matches!(show.what, Warnings { .. } | Errors { .. } | CountWarnings | CountErrors)
-}
-
-/// What counts anew by TRUNCATE of a table of sums by digest.
-fn forgets(table: &str) -> Option<fn()> {
-    Some(match table.to_ascii_lowercase().as_str() {
-        "events_statements_summary_by_digest" => observe::digests::forget,
-        "events_statements_histogram_by_digest" => observe::digests::forget_latencies,
-        "events_errors_summary_global_by_error"
-        | "events_errors_summary_by_account_by_error"
-        | "events_errors_summary_by_host_by_error"
-        | "events_errors_summary_by_thread_by_error"
-        | "events_errors_summary_by_user_by_error" => observe::errors::forget,
-        "prepared_statements_instances" => crate::performance::forget_prepared,
-        "events_statements_histogram_global" => observe::digests::forget_all_latencies,
-        _ => return None,
-    })
 }
 
 impl Session {
@@ -183,30 +168,6 @@ impl Session {
             ("auth_factor", factor),
         ];
         self.send(inspect::Rows::new(&columns, rows.collect()), out)
-    }
-
-    /// TRUNCATE TABLE of a table of `performance_schema`: what it shows is counted anew. False: that table's is not.
-    pub(crate) fn empty_figures(&mut self, table: &str) -> Result<bool> {
-        if crate::seen::truncate(&self.server, table) {
-            return self.commit_all().map(|()| true);
-        }
-        const HOSTS: &str = "host_cache";
-        const COMPRESSION: &str = "binary_log_transaction_compression_stats";
-        if let Some(forget) = forgets(table) {
-            self.commit_all()?;
-            forget();
-            return Ok(true);
-        }
-        if ![HOSTS, COMPRESSION].iter().any(|name| table.eq_ignore_ascii_case(name)) {
-            return Ok(false);
-        }
-        self.commit_all()?;
-        if table.eq_ignore_ascii_case(HOSTS) {
-            self.server.hosts.clear();
-        } else if let Some(binlog) = &self.server.binlog {
-            binlog.forget_statistics(sync::blocking::is_interrupted).map_err(crate::binary_log::binlog_error)?;
-        }
-        Ok(true)
     }
 
     /// Runs `change` as one atomic data definition, after the implicit commit.
@@ -433,6 +394,9 @@ impl Session {
                 }
                 let table =
                     version.table(&from_schema, &from).ok_or_else(|| err!(ER_NO_SUCH_TABLE, from_schema, from))?;
+                if table.is_virtual() && from_schema == PERFORMANCE_SCHEMA {
+                    return Err(err!(ER_WRONG_PERFSCHEMA_USAGE));
+                }
                 if !table.is_base() {
                     return Err(err!(ER_WRONG_OBJECT, from_schema, from, "BASE TABLE"));
                 }
@@ -494,6 +458,7 @@ impl Session {
             }
             if !temporary {
                 self.need_on(Action::DropTable, &schema, &table)?;
+                self.refuse_to_drop(&schema, &table)?;
             }
             tables.push((schema, table));
         }

@@ -45,11 +45,7 @@ impl Session {
                 FlushWhat::GeneralLogs => self.server.logs.reopen(Log::General)?,
                 FlushWhat::SlowLogs => self.server.logs.reopen(Log::Slow)?,
                 // What the session has counted is in the global figures already.
-                FlushWhat::Status => {
-                    self.counters.reset();
-                    // Relaxed: a figure for the reader.
-                    self.server.status_flushed_s.store(observe::clock::uptime_s(), Ordering::Relaxed);
-                }
+                FlushWhat::Status => self.flush_status(),
             }
         }
         if flush.local || !flush.what.iter().all(replicates) {
@@ -59,6 +55,13 @@ impl Session {
             Some(text) => self.commit_event(Some(&text)),
             None => Ok(()),
         }
+    }
+
+    /// FLUSH STATUS, and TRUNCATE of the status.
+    pub(crate) fn flush_status(&mut self) {
+        self.counters.reset();
+        // Relaxed: a figure for the reader.
+        self.server.status_flushed_s.store(observe::clock::uptime_s(), Ordering::Relaxed);
     }
 }
 

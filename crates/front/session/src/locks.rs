@@ -1,6 +1,7 @@
 //! Locks that statements ask for by name: LOCK TABLES, FLUSH TABLES WITH READ LOCK, LOCK INSTANCE FOR BACKUP, GET_LOCK.
 
 use crate::needs::Action;
+use crate::performance::PERFORMANCE_SCHEMA;
 use crate::session::Session;
 use crate::session::plans::Planned;
 use crate::session::transaction::LockedTable;
@@ -177,6 +178,11 @@ impl Session {
             self.lock_named(name, mode)?;
             let version = self.catalog.get(self.server.catalog.cell());
             match version.table(schema, table) {
+                // Those that are set up can be locked, which nobody is kept out by.
+                Some(t) if t.virtual_rows.as_ref().is_some_and(|rows| rows.writes().update) => {}
+                Some(_) if schema == PERFORMANCE_SCHEMA => {
+                    return Err(self.denied_computed("SELECT, LOCK TABLES", table));
+                }
                 Some(t) if t.is_virtual() => {
                     let account = &self.access().account().name;
                     return Err(err!(ER_DBACCESS_DENIED_ERROR, account.user, account.host, schema));

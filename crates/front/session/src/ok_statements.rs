@@ -3,6 +3,7 @@
 use crate::define::{behind_last_word, statement_words};
 use crate::digest_place::Verb;
 use crate::needs::Action;
+use crate::performance::PERFORMANCE_SCHEMA;
 use crate::session::{Done, Session};
 use crate::statement::unsupported;
 use catalog::ddl::SchemaChange;
@@ -248,7 +249,8 @@ impl Session {
     fn truncate_table(&mut self, parsed: &Parsed, name: ObjectName) -> Result<()> {
         let (schema, table) = self.object(parsed, name)?;
         self.need_on_shared(Action::TruncateTable, &schema, &table)?;
-        if schema.eq_ignore_ascii_case("performance_schema") && self.empty_figures(&table)? {
+        if schema.eq_ignore_ascii_case(PERFORMANCE_SCHEMA) {
+            self.truncate_computed(&schema, &table)?;
             // What it has emptied it is the first one in.
             self.digest(parsed.source(), Verb::Run);
             return Ok(());

@@ -331,5 +331,6 @@ fn process(lane: &Lane, slot: Option<u32>, now: u64) -> Option<Process> {
         },
         info: (busy && !text.is_empty()).then(|| String::from_utf8_lossy(text).into_owned()),
         slot: own_slot,
+        watched: lane.performance.answers(),
     })
 }

@@ -85,6 +85,7 @@ impl Entry {
         drop(details);
         self.performance.schema_changed();
         self.server.seen.login(user, &host);
+        self.performance.watch_account(user, &host);
     }
 
     /// The session runs an event.
@@ -94,6 +95,8 @@ impl Entry {
         details.thread = Some("thread/sql/event_worker");
         details.database = Some(database.to_string());
         self.performance.schema_changed();
+        drop(details);
+        self.lane().performance.watch_account(user, host);
     }
 
     /// What the session's privileges let others do with it.

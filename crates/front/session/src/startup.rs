@@ -237,6 +237,19 @@ impl inspect::Source for Server {
         self.hosts.rows()
     }
 
+    fn forget_hosts(&self) {
+        self.hosts.clear();
+    }
+
+    fn forget_compression(&self) -> types::Result<()> {
+        let Some(binlog) = &self.binlog else { return Ok(()) };
+        binlog.forget_statistics(sync::blocking::is_interrupted).map_err(crate::binary_log::binlog_error)
+    }
+
+    fn watch(&self, thread: u64, answers: observe::watched::Answers) {
+        self.watch_thread(thread, answers);
+    }
+
     fn failed_logins(&self) -> Option<Vec<(String, u64)>> {
         self.globals.load().has(Extension::FailedLoginAttempts).then(|| self.failed_logins.list())
     }
@@ -336,6 +349,7 @@ impl Server {
         first_password: impl FnOnce() -> String,
     ) -> Result<Arc<Server>> {
         let mut globals = settings.globals;
+        crate::performance::start(&globals);
         if settings.binlog.is_none() {
             globals.set(LOG_BIN, Val::Bool(false));
         }

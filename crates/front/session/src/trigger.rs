@@ -1,5 +1,6 @@
 //! CREATE and DROP TRIGGER.
 
+use crate::performance::PERFORMANCE_SCHEMA;
 use crate::routine::utf8;
 use crate::session::Session;
 use crate::variables::{VarId, id};
@@ -25,6 +26,9 @@ impl Session {
     pub(crate) fn create_trigger(&mut self, parsed: &Parsed, create: &CreateTrigger) -> Result<()> {
         let (own_schema, name) = self.object(parsed, create.name)?;
         let (schema, table) = self.object(parsed, create.table)?;
+        if [&own_schema, &schema].iter().any(|s| s.eq_ignore_ascii_case(PERFORMANCE_SCHEMA)) {
+            self.refuse_system_schema(PERFORMANCE_SCHEMA)?;
+        }
         if UNTOUCHED.iter().any(|s| s.eq_ignore_ascii_case(&schema) || s.eq_ignore_ascii_case(&own_schema)) {
             return Err(err!(ER_NO_TRIGGERS_ON_SYSTEM_SCHEMA));
         }

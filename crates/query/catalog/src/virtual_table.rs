@@ -1,13 +1,57 @@
 //! Tables whose rows are computed when asked: information_schema, performance_schema, SHOW.
 
 use std::cmp::Ordering;
+use types::codes::ER_WRONG_PERFSCHEMA_USAGE;
 use types::collation::CollationId;
-use types::{Result, Value};
+use types::{Result, Value, err};
 
 /// Implemented by crate `inspect`, scanned by crate `run`.
 pub trait VirtualTable: Send + Sync {
     /// Appends all rows that `sought` admits, others as it likes; `cx` is what the session lets it see.
     fn rows(&self, cx: &dyn VirtualContext, sought: &[Sought], out: &mut Vec<Vec<Value<'static>>>) -> Result<()>;
+
+    /// Which statements may change what it shows.
+    fn writes(&self) -> Writes {
+        Writes::default()
+    }
+
+    /// A row becomes another one, which differs from it. Called where [`Writes::update`] is set. Error 1683 for a column that stays as it
+    /// is.
+    fn update(&self, _cx: &dyn VirtualContext, _row: &Changed<'_>) -> Result<()> {
+        Err(err!(ER_WRONG_PERFSCHEMA_USAGE))
+    }
+
+    /// Called where [`Writes::insert`] is set. Error 1022.
+    fn insert(&self, _cx: &dyn VirtualContext, _row: &[Value<'_>]) -> Result<()> {
+        Err(err!(ER_WRONG_PERFSCHEMA_USAGE))
+    }
+
+    /// Called where [`Writes::delete`] is set; the row may be gone.
+    fn delete(&self, _cx: &dyn VirtualContext, _row: &[Value<'_>]) -> Result<()> {
+        Err(err!(ER_WRONG_PERFSCHEMA_USAGE))
+    }
+
+    /// Called where [`Writes::truncate`] is set.
+    fn truncate(&self, _cx: &dyn VirtualContext) -> Result<()> {
+        Err(err!(ER_WRONG_PERFSCHEMA_USAGE))
+    }
+}
+
+/// The statements that a virtual table takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Writes {
+    pub update: bool,
+    pub insert: bool,
+    pub delete: bool,
+    pub truncate: bool,
+}
+
+/// A row of an UPDATE. Values of ENUM and SET are numbers.
+pub struct Changed<'r> {
+    pub old: &'r [Value<'r>],
+    pub new: &'r [Value<'r>],
+    /// The columns that the statement sets.
+    pub set: &'r [usize],
 }
 
 /// What a virtual table may ask of the session that reads it. Crate `session` implements it; downcast to what is needed.

@@ -1,7 +1,10 @@
 //! Building virtual tables from lists of columns.
 
 use crate::{Context, Row, innodb};
-use catalog::{Column, ColumnDefault, Index, IndexPart, PartKind, Schema, Sought, Table, VirtualContext, VirtualTable};
+use catalog::{
+    Changed, Column, ColumnDefault, Index, IndexPart, PartKind, Schema, Sought, Table, VirtualContext, VirtualTable,
+    Writes,
+};
 use engine::{Tree, TreeKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +12,7 @@ use types::codes::*;
 use types::collation::CollationId;
 use types::key::KeyPart;
 use types::row::RowLayout;
-use types::{DataType, Result, SqlError, TypeKind, Value};
+use types::{DataType, Result, SqlError, TypeKind, Value, err};
 
 /// Names and types of the columns of a SHOW.
 pub type ShowColumns = Vec<(String, DataType)>;
@@ -144,11 +147,16 @@ impl Spec {
         (name, t)
     }
 
-    /// All tables; one that `rows` does not name is empty.
+    /// All tables, none of which can be written to; one that `rows` does not name is empty.
     pub(crate) fn add_to(&self, schema: &mut Schema, rows: &[(&str, Compute)]) {
+        self.add_written(schema, rows, |_| Written::NOTHING);
+    }
+
+    /// All tables, and what of them statements may change.
+    pub(crate) fn add_written(&self, schema: &mut Schema, rows: &[(&str, Compute)], written: fn(&str) -> Written) {
         for name in self.tables() {
             let compute = rows.iter().find(|(n, _)| *n == name).map_or(Compute::All(nothing), |(_, c)| *c);
-            let mut table = computed(&schema.name, name, &self.columns(name), compute);
+            let mut table = computed(&schema.name, name, &self.columns(name), compute, written(name));
             for (column, line) in table.columns.iter_mut().zip(self.lines(name)) {
                 column.members = members(line);
                 column.explicit_collation =
@@ -156,7 +164,10 @@ impl Spec {
                 if let Some((_, default)) = line.split_once(" default ") {
                     column.on_update_now = default.ends_with(" on update");
                     column.default = match default.strip_prefix('\'').and_then(|text| text.strip_suffix('\'')) {
-                        Some(text) => ColumnDefault::Value(Value::Bytes(text.as_bytes().into())),
+                        Some(text) => match column.members.iter().position(|m| m == text) {
+                            Some(n) => ColumnDefault::Value(Value::UInt(n as u64 + 1)),
+                            None => ColumnDefault::Value(Value::Bytes(text.as_bytes().into())),
+                        },
                         None => ColumnDefault::Now,
                     };
                 }
@@ -237,10 +248,38 @@ pub(crate) enum Compute {
     ByPart(PartKind, ComputeTable),
 }
 
+/// What statements may change of a table.
+#[derive(Clone, Copy)]
+pub(crate) struct Written {
+    pub update: Option<Settable>,
+    pub insert: Option<fn(&Context, &[Value<'_>]) -> Result<()>>,
+    pub delete: Option<fn(&Context, &[Value<'_>]) -> Result<()>>,
+    pub truncate: Option<fn(&Context) -> Result<()>>,
+}
+
+/// What UPDATE may change.
+#[derive(Clone, Copy)]
+pub(crate) struct Settable {
+    pub columns: &'static [&'static str],
+    pub update: fn(&Context, &Changed<'_>) -> Result<()>,
+}
+
+impl Written {
+    pub(crate) const NOTHING: Written = Written { update: None, insert: None, delete: None, truncate: None };
+
+    /// TRUNCATE alone.
+    pub(crate) const fn truncated(by: fn(&Context) -> Result<()>) -> Written {
+        Written { truncate: Some(by), ..Written::NOTHING }
+    }
+}
+
 type ComputeTable = fn(&Context, &Arc<Table>, &mut Vec<Row>) -> Result<()>;
 
 struct Computed {
     compute: Compute,
+    written: Written,
+    /// The table's columns that UPDATE may set.
+    settable: Vec<usize>,
     places: Places,
     /// Only for who has the privilege PROCESS.
     guarded: bool,
@@ -288,9 +327,7 @@ impl Places {
 
 impl VirtualTable for Computed {
     fn rows(&self, cx: &dyn VirtualContext, sought: &[Sought], out: &mut Vec<Row>) -> Result<()> {
-        let cx = cx.as_any().downcast_ref::<Context>();
-        let cx =
-            cx.ok_or_else(|| SqlError::new(ER_UNKNOWN_ERROR, "this statement has no view of the system schemas"))?;
+        let cx = context(cx)?;
         if self.guarded {
             cx.check_process()?;
         }
@@ -304,6 +341,43 @@ impl VirtualTable for Computed {
         };
         self.tables(cx, sought, part).try_for_each(|table| compute(cx, table, out))
     }
+
+    fn writes(&self) -> Writes {
+        let Written { update, insert, delete, truncate } = &self.written;
+        Writes {
+            update: update.is_some(),
+            insert: insert.is_some(),
+            delete: delete.is_some(),
+            truncate: truncate.is_some(),
+        }
+    }
+
+    fn update(&self, cx: &dyn VirtualContext, row: &Changed<'_>) -> Result<()> {
+        match &self.written.update {
+            Some(settable) if row.set.iter().all(|c| self.settable.contains(c)) => (settable.update)(context(cx)?, row),
+            _ => Err(err!(ER_WRONG_PERFSCHEMA_USAGE)),
+        }
+    }
+
+    fn insert(&self, cx: &dyn VirtualContext, row: &[Value<'_>]) -> Result<()> {
+        let insert = self.written.insert.ok_or_else(|| err!(ER_WRONG_PERFSCHEMA_USAGE))?;
+        insert(context(cx)?, row)
+    }
+
+    fn delete(&self, cx: &dyn VirtualContext, row: &[Value<'_>]) -> Result<()> {
+        let delete = self.written.delete.ok_or_else(|| err!(ER_WRONG_PERFSCHEMA_USAGE))?;
+        delete(context(cx)?, row)
+    }
+
+    fn truncate(&self, cx: &dyn VirtualContext) -> Result<()> {
+        let truncate = self.written.truncate.ok_or_else(|| err!(ER_WRONG_PERFSCHEMA_USAGE))?;
+        truncate(context(cx)?)
+    }
+}
+
+fn context(cx: &dyn VirtualContext) -> Result<&Context> {
+    let cx = cx.as_any().downcast_ref::<Context>();
+    cx.ok_or_else(|| SqlError::new(ER_UNKNOWN_ERROR, "this statement has no view of the system schemas"))
 }
 
 impl Computed {
@@ -357,9 +431,17 @@ impl VirtualRows {
 }
 
 /// A table of a system schema.
-pub(crate) fn computed(schema: &str, name: &str, columns: &[(&str, DataType)], compute: Compute) -> Table {
+pub(crate) fn computed(
+    schema: &str,
+    name: &str,
+    columns: &[(&str, DataType)],
+    compute: Compute,
+    written: Written,
+) -> Table {
     let guarded = schema == "information_schema" && is_guarded(name);
-    let computed = Computed { compute, places: Places::of(name, columns), guarded };
+    let set = written.update.map_or(&[][..], |settable| settable.columns);
+    let settable = (0..columns.len()).filter(|&c| set.contains(&columns[c].0)).collect();
+    let computed = Computed { compute, written, settable, places: Places::of(name, columns), guarded };
     build(schema, name, columns.iter().copied(), Arc::new(computed))
 }
 

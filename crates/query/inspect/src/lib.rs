@@ -28,6 +28,7 @@ pub mod profile;
 pub mod routines;
 mod rows;
 mod sessions;
+pub mod setup;
 pub mod show;
 mod stages;
 mod statements;
@@ -36,6 +37,7 @@ mod transactions;
 pub mod triggers;
 mod view_check;
 mod waits;
+mod written;
 
 pub use columns::{ShowColumns, VirtualRows};
 pub use create::{create_database, create_table, create_view};
@@ -81,6 +83,8 @@ pub struct Process {
     pub info: Option<String>,
     /// The slot of the session's transactions in the engine.
     pub slot: u32,
+    /// Is it instrumented, and does it have a history?
+    pub watched: observe::watched::Answers,
 }
 
 /// Where a variable's value comes from, by its number in the ENUM of `performance_schema.variables_info`.
@@ -239,6 +243,11 @@ pub trait Source: Send + Sync {
     fn installed(&self) -> Result<Vec<catalog::installed::Installed>>;
     /// The host cache, the host seen last first.
     fn hosts(&self) -> Vec<HostEntry>;
+    /// TRUNCATE of `host_cache`, and of `binary_log_transaction_compression_stats`.
+    fn forget_hosts(&self);
+    fn forget_compression(&self) -> Result<()>;
+    /// UPDATE of `threads`: whether a thread is instrumented, and has a history.
+    fn watch(&self, thread: u64, answers: observe::watched::Answers);
     /// Failed logins in a row, by `'user'@'host'`; `None`: the plugin that shows them is not installed.
     fn failed_logins(&self) -> Option<Vec<(String, u64)>>;
     /// Can mysql_native_password be used?

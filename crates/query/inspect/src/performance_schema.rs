@@ -4,8 +4,8 @@
 use crate::columns::Compute::All;
 use crate::columns::{Compute, PERFORMANCE_SCHEMA};
 use crate::{
-    CloneStage, Context, Replication, Row, digests, errors, locks, maybe, prepared, stages, statements, text, threads,
-    transactions, uint, waits, word,
+    CloneStage, Context, Replication, Row, digests, errors, locks, maybe, prepared, setup, stages, statements, text,
+    threads, transactions, uint, waits, word,
 };
 use crate::{GroupedBy, memory, sessions};
 use catalog::Schema;
@@ -91,6 +91,7 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("log_status", All(log_status)),
     ("metadata_locks", All(metadata_locks)),
     ("objects_summary_global_by_type", All(waits::objects)),
+    ("performance_timers", All(setup::timers)),
     ("persisted_variables", All(persisted_variables)),
     ("prepared_statements_instances", All(prepared::instances)),
     ("processlist", All(threads::processlist)),
@@ -106,13 +107,18 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("session_variables", All(session_variables)),
     ("table_io_waits_summary_by_index_usage", All(waits::io_by_index)),
     ("table_io_waits_summary_by_table", All(waits::io_by_table)),
+    ("setup_actors", All(setup::actors)),
+    ("setup_consumers", All(setup::consumers)),
+    ("setup_instruments", All(setup::instruments)),
+    ("setup_objects", All(setup::objects)),
+    ("setup_threads", All(setup::setup_threads)),
     ("threads", All(threads::threads)),
     ("variables_info", All(variables_info)),
 ];
 
 pub(crate) fn schema() -> Schema {
     let mut schema = Schema::new("performance_schema", CollationId::UTF8MB4_0900_AI_CI);
-    PERFORMANCE_SCHEMA.add_to(&mut schema, COMPUTED);
+    PERFORMANCE_SCHEMA.add_written(&mut schema, COMPUTED, crate::written::written);
     schema
 }
 

@@ -3,13 +3,14 @@
 //! A session has no thread of its own between its commands: THREAD_ID is its connection's id, here and in `data_locks` and
 //! `metadata_locks`. What belongs to a thread of the operating system is NULL, and memory is not counted by session.
 
+use crate::columns::{Settable, Written};
 use crate::figures::process_row;
+use crate::setup::{is_yes, yes_no};
 use crate::{Context, Process, Row, maybe, text, uint, word};
+use catalog::Changed;
+use observe::watched::Answers;
 use types::{Result, Value};
 
-/// ENUM('YES','NO')
-const YES: u64 = 1;
-const NO: u64 = 2;
 /// ENUM('PRIMARY','SECONDARY')
 const PRIMARY: u64 = 1;
 
@@ -44,6 +45,9 @@ fn host_of(process: &Process) -> &str {
 }
 
 pub(crate) fn threads(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    if observe::setup::is_off() {
+        return Ok(());
+    }
     for process in cx.processes() {
         let host = text(host_of(&process));
         out.push(vec![
@@ -60,8 +64,8 @@ pub(crate) fn threads(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
             maybe(process.info),
             Value::Null,
             Value::Null,
-            uint(YES),
-            uint(NO),
+            yes_no(process.watched.enabled),
+            yes_no(process.watched.other),
             process.connection_type.map_or(Value::Null, word),
             Value::Null,
             text(USER_GROUP),
@@ -70,8 +74,19 @@ pub(crate) fn threads(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
             uint(0),
             uint(0),
             uint(0),
-            uint(NO),
+            yes_no(false),
         ]);
     }
+    Ok(())
+}
+
+pub(crate) const THREADS_WRITTEN: Written = Written {
+    update: Some(Settable { columns: &["INSTRUMENTED", "HISTORY"], update: update_thread }),
+    ..Written::NOTHING
+};
+
+fn update_thread(cx: &Context, row: &Changed<'_>) -> Result<()> {
+    let (instrumented, history) = (&row.new[13], &row.new[14]);
+    cx.source.watch(row.old[0].to_u64(), Answers { enabled: is_yes(instrumented), other: is_yes(history) });
     Ok(())
 }

@@ -76,7 +76,7 @@ impl Planner<'_> {
             t.insert = true;
             t.delete |= replace;
         })?;
-        refuse_virtual(&table, "INSERT")?;
+        refuse_virtual(&table, "INSERT, FILE", self.env)?;
         let name = parsed.name(load.table.name);
         let (table, source, star) = self
             .write_through(table, None, Through::Insert)?

@@ -11,7 +11,7 @@ use super::node::{Assigned, Body, DeleteMany, Plan, UpdateMany, UpdateTarget};
 use super::slots::subquery_of;
 use super::source::Through;
 use catalog::{Changes, Table};
-use expr::{Expr, Node};
+use expr::{Expr, Node, Shape};
 use sql::ast;
 use std::sync::Arc;
 use types::codes::*;
@@ -135,7 +135,9 @@ impl Planner<'_> {
         updated.dedup();
         let sets_key = |i: usize| {
             let Some(table) = &sources[i].table else { return false };
-            let is_key = |column: usize| table.indexes[0].parts.iter().any(|part| part.column == column);
+            let is_key = |column: usize| {
+                table.indexes.first().is_some_and(|key| key.parts.iter().any(|part| part.column == column))
+            };
             set.iter().any(|(slot, column, _)| *slot == sources[i].slot && is_key(*column))
         };
         let shown = |i: usize| &sources[self.view_around(i).unwrap_or(i)].name;
@@ -157,8 +159,13 @@ impl Planner<'_> {
         let Some(table) = source.table.clone() else {
             return Err(not_updatable(&self.block().sources[named].name, verb));
         };
-        refuse_virtual(&table, verb)?;
+        let slot = source.slot;
         source.read = LOCKING;
+        refuse_virtual(&table, verb, self.env)?;
+        if table.is_virtual() {
+            // Rows that are written are whole.
+            self.block().shapes[slot] = Shape::Row(table.clone());
+        }
         // Through a view or not, it is locked as one that is written.
         let used = self.table_use(table.id);
         (used.carried, used.is_target) = (true, true);

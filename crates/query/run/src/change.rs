@@ -12,7 +12,7 @@ use crate::rules::{RuleSet, is_ignorable};
 use crate::scan::{ScanOp, count_position};
 use crate::sort::encode_sort_key;
 use crate::write::{Refused, RowWriter};
-use crate::{Frame, Op, Run, Scope, Settled};
+use crate::{Frame, Op, Run, Scope, Settled, virtual_table};
 use catalog::Table;
 use expr::{Execution, Strictness};
 use plan::node::{self, Plan, SortKey};
@@ -151,6 +151,12 @@ impl Rows {
             let slot = &mut self.frame.slots[0];
             slot.key.clear();
             slot.key.extend_from_slice(&self.bytes[from as usize..to as usize]);
+            if self.table.is_virtual() {
+                slot.bytes.clone_from(&slot.key);
+                slot.present = true;
+                self.left -= 1;
+                return Ok(true);
+            }
             let tree = self.table.indexes[0].tree;
             let _within = run.within(&self.table);
             count_position();
@@ -243,7 +249,11 @@ impl UpdateStatement {
                 let slot = &rows.frame.slots[0];
                 let mut tx = run.tx.borrow_mut();
                 let savepoint = row_savepoint(*ignore, table, run, &tx);
-                match writer.update(table, &mut tx, &slot.key, &slot.bytes, &assigner.touched) {
+                let written = match table.is_virtual() {
+                    true => virtual_table::update(table, writer, &slot.bytes, &assigner.set_columns(), run),
+                    false => writer.update(table, &mut tx, &slot.key, &slot.bytes, &assigner.touched),
+                };
+                match written {
                     Ok(false) => {
                         drop(tx);
                         assigner.unchanged(&slot.bytes, writer, run)?;
@@ -333,6 +343,7 @@ impl DeleteStatement {
                 }
                 let savepoint = row_savepoint(undone, &rows.table, run, &run.tx.borrow());
                 let result = match read_anew(&rows.table, &slot.key, &mut slot.bytes, run)? {
+                    true if rows.table.is_virtual() => virtual_table::delete(&rows.table, &slot.bytes, run),
                     true => writer.delete(&rows.table, &mut run.tx.borrow_mut(), &slot.key, &slot.bytes),
                     false => Ok(()),
                 };

@@ -15,7 +15,7 @@ use crate::rules::{RuleSet, is_ignorable};
 use crate::spill::{Kept, Place};
 use crate::subquery::Query;
 use crate::write::{self, Refused, RowWriter, observe};
-use crate::{Frame, Run, Scope, long, recycle};
+use crate::{Frame, Run, Scope, long, recycle, virtual_table};
 use catalog::{Index, Table, TriggerEvent, error};
 use engine::{Cursor, Direction, Extent, LockMode, Range};
 use expr::row::SlotNames;
@@ -474,8 +474,30 @@ impl InsertStatement {
         Ok(())
     }
 
+    /// Writes the encoded row to a table that is computed: a duplicate is refused, whatever the statement would do with it.
+    #[cold]
+    fn write_computed(&mut self, table: &Table, p: &mut Progress, run: &Run<'_>) -> Result<()> {
+        match virtual_table::insert(table, &self.writer, run).map_err(Refused::locked) {
+            Err(e) if self.ignore && e.code == ER_DUP_KEY => {
+                run.warn(e.code, e.message);
+                p.duplicates += 1;
+            }
+            result => {
+                result?;
+                p.affected += 1;
+                p.copied += 1;
+                p.inserted = true;
+            }
+        }
+        run.row_stands();
+        Ok(())
+    }
+
     /// Writes the encoded row.
     pub(super) fn write(&mut self, table: &Table, p: &mut Progress, run: &Run<'_>) -> Result<()> {
+        if table.is_virtual() {
+            return self.write_computed(table, p, run);
+        }
         let special = self.ignore || self.replace || self.on_duplicate.is_some();
         let _within = run.within(table);
         if p.counts_in_group {

@@ -44,7 +44,7 @@ impl LoggedRows {
         changing: impl FnOnce() -> Vec<usize>,
         run: &Run<'_>,
     ) -> Option<Box<LoggedRows>> {
-        if table.temporary {
+        if table.temporary || table.is_virtual() {
             return None;
         }
         let is_beside = !table.engine.is_transactional();

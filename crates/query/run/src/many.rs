@@ -12,8 +12,9 @@ use crate::rules::{RuleSet, is_ignorable};
 use crate::scan::count_position;
 use crate::spill::{Merge, Room, Runs};
 use crate::write::{Refused, RowWriter};
-use crate::{Frame, Op, Run, long, recycle, tuple};
+use crate::{Frame, Op, Run, long, recycle, tuple, virtual_table};
 use catalog::Table;
+use engine::Transaction;
 use expr::{Execution, Strictness, store};
 use plan::node;
 use plan::slots::slot_names;
@@ -272,8 +273,7 @@ impl UpdateManyStatement {
             run.check_interrupt()?;
             matched += 1;
             let mut tx = run.tx.borrow_mut();
-            count_position();
-            if !tx.get(table.indexes[0].tree, key, LOCKING, row).map_err(|e| run.engine_error(e))? {
+            if !get(table, key, row, &mut tx, run)? {
                 continue;
             }
             let mut values = recycle(kept);
@@ -299,7 +299,11 @@ impl UpdateManyStatement {
                 tx = run.tx.borrow_mut();
             }
             let savepoint = row_savepoint(*ignore, table, run, &tx);
-            match writer.update(table, &mut tx, key, row, &assigner.touched) {
+            let written = match table.is_virtual() {
+                true => virtual_table::update(table, writer, row, &assigner.set_columns(), run),
+                false => writer.update(table, &mut tx, key, row, &assigner.touched),
+            };
+            match written {
                 Ok(false) => {
                     drop(tx);
                     assigner.unchanged(row, writer, run)?;
@@ -335,6 +339,18 @@ impl UpdateManyStatement {
         }
         Ok((matched, changed))
     }
+}
+
+/// Reads a row that was named. False: it is gone.
+fn get(table: &Table, key: &[u8], row: &mut Vec<u8>, tx: &mut Transaction, run: &Run<'_>) -> Result<bool> {
+    if table.is_virtual() {
+        // It is its own key.
+        row.clear();
+        row.extend_from_slice(key);
+        return Ok(true);
+    }
+    count_position();
+    tx.get(table.indexes[0].tree, key, LOCKING, row).map_err(|e| run.engine_error(e))
 }
 
 /// Notes which columns are NULL and cannot be, which triggers see before that is refused.
@@ -401,8 +417,7 @@ impl DeleteManyStatement {
                 run.check_interrupt()?;
                 let mut tx = run.tx.borrow_mut();
                 let undone = *ignore && rules.is_some();
-                count_position();
-                if tx.get(table.indexes[0].tree, key, LOCKING, &mut row).map_err(|e| run.engine_error(e))? {
+                if get(table, key, &mut row, &mut tx, run)? {
                     drop(tx);
                     if let Some(rules) = rules {
                         rules.before_delete(&row, run)?;
@@ -410,7 +425,11 @@ impl DeleteManyStatement {
                     let savepoint = row_savepoint(undone, table, run, &run.tx.borrow());
                     if read_anew(table, key, &mut row, run)? {
                         tx = run.tx.borrow_mut();
-                        if let Err(refused) = writer.delete(table, &mut tx, key, &row) {
+                        let removed = match table.is_virtual() {
+                            true => virtual_table::delete(table, &row, run),
+                            false => writer.delete(table, &mut tx, key, &row),
+                        };
+                        if let Err(refused) = removed {
                             undo_row(savepoint, &mut tx)?;
                             return Err(refused.locked());
                         }

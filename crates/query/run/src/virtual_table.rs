@@ -1,7 +1,9 @@
-//! Tables of information_schema, performance_schema and mysql, whose rows are made when they are read.
+//! Tables of information_schema, performance_schema and mysql, whose rows are made when they are read. Some of them take changes:
+//! a row that is written is encoded as a table's, its own key, and the table is told what it becomes.
 
+use super::write::{Refused, RowWriter, column};
 use super::{Frame, Op, Run, Scope, Shape, tuple};
-use catalog::{Sought, Table};
+use catalog::{Changed, Sought, Table, VirtualContext, VirtualTable};
 use observe::Counter;
 use plan::node::SoughtColumn;
 use std::sync::Arc;
@@ -64,12 +66,65 @@ impl Op for VirtualOp {
         let Some(row) = self.rows.get(self.next) else { return Ok(false) };
         self.next += 1;
         let slot = &mut frame.slots[self.slot];
-        debug_assert!(matches!(slot.shape, Shape::Tuple(n) if n == row.len()));
         slot.bytes.clear();
-        let mut w = tuple::Writer::new(&mut slot.bytes, row.len());
-        row.iter().for_each(|v| w.push(v));
-        w.finish();
+        match &slot.shape {
+            Shape::Row(table) => {
+                table.layout.encode(&mut slot.bytes, row);
+                slot.key.clone_from(&slot.bytes);
+            }
+            shape => {
+                debug_assert!(matches!(shape, Shape::Tuple(n) if *n == row.len()));
+                let mut w = tuple::Writer::new(&mut slot.bytes, row.len());
+                row.iter().for_each(|v| w.push(v));
+                w.finish();
+            }
+        }
         slot.present = true;
         Ok(true)
     }
+}
+
+fn values<'r>(table: &'r Table, row: &'r [u8]) -> Vec<Value<'r>> {
+    (0..table.columns.len()).map(|i| column(table, row, i)).collect()
+}
+
+fn tell(
+    table: &Table,
+    run: &Run<'_>,
+    change: impl FnOnce(&dyn VirtualTable, &dyn VirtualContext) -> Result<()>,
+) -> Result<(), Refused> {
+    let rows = table.virtual_rows.as_ref().expect("it is computed");
+    change(&**rows, run.env.borrow().virtual_context()).map_err(Refused::Error)
+}
+
+/// As [`RowWriter::insert`], into a table that is computed.
+#[cold]
+pub fn insert(table: &Table, writer: &RowWriter, run: &Run<'_>) -> Result<(), Refused> {
+    observe::increment(Counter::HandlerWrite);
+    tell(table, run, |rows, cx| rows.insert(cx, &values(table, &writer.row)))
+}
+
+/// As [`RowWriter::update`]; `set`: the columns that the statement sets.
+#[cold]
+pub fn update(
+    table: &Table,
+    writer: &RowWriter,
+    old_row: &[u8],
+    set: &[usize],
+    run: &Run<'_>,
+) -> Result<bool, Refused> {
+    if writer.row == old_row {
+        return Ok(false);
+    }
+    observe::increment(Counter::HandlerUpdate);
+    let (old, new) = (values(table, old_row), values(table, &writer.row));
+    tell(table, run, |rows, cx| rows.update(cx, &Changed { old: &old, new: &new, set }))?;
+    Ok(true)
+}
+
+/// As [`RowWriter::delete`].
+#[cold]
+pub fn delete(table: &Table, old_row: &[u8], run: &Run<'_>) -> Result<(), Refused> {
+    observe::increment(Counter::HandlerDelete);
+    tell(table, run, |rows, cx| rows.delete(cx, &values(table, old_row)))
 }

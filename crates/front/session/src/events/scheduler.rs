@@ -10,8 +10,9 @@ use super::schedule::{Due, due, due_again};
 use catalog::{Catalog, Event, EventStatus, Version};
 use engine::Transaction;
 use inspect::Process;
+use observe::watched::Answers;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -55,6 +56,8 @@ pub(crate) struct Scheduler {
     since_us: AtomicU64,
     /// No event waits for its time. W: the scheduler's thread. R: the process list.
     is_idle: AtomicBool,
+    /// What `performance_schema.threads` says of its being watched. It runs no statements. W: UPDATE. R: the list.
+    watched: AtomicU8,
 }
 
 #[derive(Default)]
@@ -80,6 +83,7 @@ impl Scheduler {
             state: Mutex::new(Rank::Session, State::default()),
             since_us: AtomicU64::new(0),
             is_idle: AtomicBool::new(true),
+            watched: AtomicU8::new(Answers::YES.bits()),
         })
     }
 
@@ -174,8 +178,17 @@ impl Scheduler {
             time_s: now_us.saturating_sub(since) / 1_000_000,
             state: if is_idle { "Waiting on empty queue" } else { "Waiting for next activation" }.into(),
             slot: u32::MAX,
+            watched: Answers::from_bits(self.watched.load(Ordering::Relaxed)), // Relaxed: as above
             ..Process::default()
         })
+    }
+
+    /// UPDATE of `performance_schema.threads`, if the thread is its own.
+    pub fn watch(&self, thread: u64, answers: Answers) {
+        if self.state.lock().thread.as_ref().is_some_and(|own| u64::from(own.id) == thread) {
+            // Relaxed: a figure for the reader.
+            self.watched.store(answers.bits(), Ordering::Relaxed);
+        }
     }
 
     fn note(&self, now_us: u64, is_idle: bool) {

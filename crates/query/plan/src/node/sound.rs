@@ -83,7 +83,10 @@ impl Block<'_> {
             }
             Plan::Virtual { slot, table, sought } => {
                 assert!(table.is_virtual(), "`{}` has rows of its own", table.name);
-                self.is_tuple(*slot, table.columns.len());
+                match &self.shapes[*slot] {
+                    Shape::Row(written) => assert_eq!(written.id, table.id, "the rows of `{}`", table.name),
+                    _ => self.is_tuple(*slot, table.columns.len()),
+                }
                 assert!(sought.iter().all(|s| s.column < table.columns.len()), "columns of `{}`", table.name);
                 sought.iter().for_each(|s| self.all(&s.values));
             }
