@@ -333,6 +333,37 @@ fn note(options: &mut Options, name: &str, value: Option<&str>, place: &str) {
     }
 }
 
+/// Applies one of the options that say what Performance Schema collects. False: it is none of them.
+fn apply_setup(
+    options: &mut Options,
+    found: &Found,
+    name: &str,
+    value: Option<&str>,
+    place: &str,
+) -> Result<bool, Error> {
+    if let Some(consumer) = consumer(&found.name) {
+        let said = match value {
+            None => true,
+            Some(word) => on_or_off(word).ok_or_else(|| format!("{place}option '{name}': bad value '{word}'"))?,
+        };
+        let on = said && found.switch != Switch::Off;
+        options.consumers.push((consumer, on));
+        return Ok(true);
+    }
+    if found.name != INSTRUMENT {
+        return Ok(false);
+    }
+    match value.and_then(instrumented) {
+        Some(said) => options.instruments.push(said),
+        None => {
+            let said = value.unwrap_or_default();
+            let message = format!("{place}Invalid instrument name or value for performance_schema_instrument '{said}'");
+            options.warnings.push(message);
+        }
+    }
+    Ok(true)
+}
+
 /// Applies one option. `place` is `file:line: ` or empty.
 fn apply(options: &mut Options, name: &str, value: Option<&str>, place: &str) -> Result<(), Error> {
     let found = find(name);
@@ -351,25 +382,7 @@ fn apply(options: &mut Options, name: &str, value: Option<&str>, place: &str) ->
         options.globals.set(variables::id("log_bin"), Val::Bool(!off));
         return Ok(());
     }
-    if let Some(consumer) = consumer(&found.name) {
-        let said = match value {
-            None => true,
-            Some(word) => on_or_off(word).ok_or_else(|| format!("{place}option '{name}': bad value '{word}'"))?,
-        };
-        let on = said && found.switch != Switch::Off;
-        options.consumers.push((consumer, on));
-        return Ok(());
-    }
-    if found.name == INSTRUMENT {
-        match value.and_then(instrumented) {
-            Some(said) => options.instruments.push(said),
-            None => {
-                let said = value.unwrap_or_default();
-                options.warnings.push(format!(
-                    "{place}Invalid instrument name or value for performance_schema_instrument '{said}'"
-                ));
-            }
-        }
+    if apply_setup(options, &found, name, value, place)? {
         return Ok(());
     }
     if is_special(&found.name) {

@@ -109,12 +109,13 @@ fn admit<S: Service>(
         shared.gone();
         return None;
     };
-    // Relaxed: a figure for SHOW STATUS, and ids that only have to differ.
+    // Relaxed: a figure for SHOW STATUS.
     if shared.most_connected.fetch_max(before + 1, Ordering::Relaxed) < before + 1 {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         // Relaxed: a figure, as above.
         shared.most_connected_s.store(now.as_secs() as usize, Ordering::Relaxed);
     }
+    // Relaxed: ids only have to differ.
     let id =
         shared.next_id.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |id| Some(id.checked_add(1).unwrap_or(1)));
     let id = id.unwrap_or_else(|id| id);

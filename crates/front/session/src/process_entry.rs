@@ -213,7 +213,7 @@ impl Drop for Entry {
             (details.user.clone(), details.host.clone())
         };
         self.performance.close(&self.server, &user, &host);
-        lane.seen.close(&self.server, &user, &host);
+        lane.seen.close(&self.server.seen, &user, &host);
         // Relaxed: the lane is released after it, with Release.
         lane.id.store(0, Ordering::Relaxed);
         let details = std::mem::take(&mut *lane.details.lock());

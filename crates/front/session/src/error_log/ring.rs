@@ -174,7 +174,8 @@ mod tests {
         let dir = std::env::temp_dir().join(format!("clearway-error-log-{}", std::process::id()));
         let text = "half a line\n2026-11-28T08:46:11.445279Z 13 [Note] [MY-010926] [Server] Access denied\n\
                     2026-11-28T09:46:12.000001+01:00 0 [ERROR] [MY-000000] [Server] panicked\n\tat a\n\tat b\n\
-                    { \"prio\" : 3, \"err_code\" : 10926, \"time\" : \"2026-11-28T08:46:13.000000Z\", \"thread\" : 9 }\n\
+                    { \"prio\" : 3, \"err_code\" : 10926, \"time\" : \"2026-11-28T08:46:13.000000Z\", \
+                    \"thread\" : 9 }\n\
                     2026-13-28T08:46:11.445279Z 13 [Note] [MY-010926] [Server] no month\n{ \"prio\" : 3";
         std::fs::write(&dir, text).expect("it can be written");
         let read = read_back(&dir);

@@ -14,9 +14,11 @@ mod sums;
 mod transaction;
 
 pub(crate) use nested::Nested;
-pub(crate) use prepared::{Instance, forget as forget_prepared, prepared_instances};
+pub(crate) use prepared::{Instance, forget as forget_prepared};
 pub(crate) use recorder::{EXECUTE, PREPARE, Recorder, Savepointing, TransactionRecorder, new_plan};
-pub(crate) use rows::{forget_events, session_sums, stage_events, statement_events, transaction_events};
+pub(crate) use rows::{
+    forget_events, prepared_instances, session_sums, stage_events, statement_events, transaction_events,
+};
 pub(crate) use setup::{PERFORMANCE_SCHEMA, start};
 pub(crate) use stage::instrument_of;
 pub(crate) use sums::Ended;

@@ -1,6 +1,5 @@
 //! Prepared statements: what their executions have come to, for who reads `prepared_statements_instances`.
 
-use crate::Server;
 use inspect::PreparedInstance;
 use observe::{Figures, StatementCells};
 use std::sync::OnceLock;
@@ -85,7 +84,7 @@ impl Instance {
         self.epoch.store(epoch, Ordering::Release);
     }
 
-    fn row(&self, thread: u64) -> PreparedInstance {
+    pub(super) fn row(&self, thread: u64) -> PreparedInstance {
         // Acquire: pairs with Release in `begin_anew`. Relaxed: a recent figure.
         let is_current = self.epoch.load(Ordering::Acquire) == EPOCH.load(Ordering::Relaxed);
         // Relaxed: a recent figure.
@@ -103,17 +102,4 @@ impl Instance {
             totals: if is_current { self.sums.totals() } else { Default::default() },
         }
     }
-}
-
-/// The prepared statements of all sessions.
-pub(crate) fn prepared_instances(server: &Server) -> Vec<PreparedInstance> {
-    let mut rows = Vec::new();
-    for (_, lane) in server.processes.0.iter_claimed() {
-        // Acquire: pairs with Release in `Entry::open`.
-        let thread = lane.id.load(Ordering::Acquire);
-        if thread != 0 {
-            rows.extend(lane.details.lock().instances.iter().map(|instance| instance.row(thread)));
-        }
-    }
-    rows
 }

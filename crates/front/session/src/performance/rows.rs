@@ -6,7 +6,7 @@ use super::transaction::{bit as of_transaction_bits, word as of_transaction};
 use super::{Lane, bit, word};
 use crate::Server;
 use expr::Stage;
-use inspect::{SessionSums, StageEvent, StatementEvent, TransactionEvent};
+use inspect::{PreparedInstance, SessionSums, StageEvent, StatementEvent, TransactionEvent};
 use observe::digests::Place;
 use observe::instrument::InstrumentId;
 use observe::setup;
@@ -327,4 +327,17 @@ impl Lane {
     pub fn close(&self, server: &Server, user: &str, host: &str) {
         server.ended.take(self, user, inspect::without_port(host));
     }
+}
+
+/// The prepared statements of all sessions.
+pub(crate) fn prepared_instances(server: &Server) -> Vec<PreparedInstance> {
+    let mut rows = Vec::new();
+    for (_, lane) in server.processes.0.iter_claimed() {
+        // Acquire: pairs with Release in `Entry::open`.
+        let thread = lane.id.load(Ordering::Acquire);
+        if thread != 0 {
+            rows.extend(lane.details.lock().instances.iter().map(|instance| instance.row(thread)));
+        }
+    }
+    rows
 }

@@ -313,7 +313,8 @@ impl Variable {
             };
         }
         text!("binlog_format" "have_profiling" "log_bin_trust_function_creators" "max_delayed_threads"
-              "max_length_for_sort_data" "profiling" "profiling_history_size" "query_prealloc_size" "transaction_prealloc_size")
+              "max_length_for_sort_data" "profiling" "profiling_history_size"
+              "query_prealloc_size" "transaction_prealloc_size")
     }
 
     /// What setting it warns of.
