@@ -174,10 +174,9 @@ def test_nobody_writes_lines_of_others(logged):
 def test_a_full_disk(start, small_disk, clearway_only):
     server = start(f"--log-error={small_disk}/err.log", "--log-error-verbosity=3")
     c = server.connect(autocommit=True)
-    with open(small_disk / "filler", "wb") as filler, pytest.raises(OSError):
+    with open(small_disk / "filler", "wb", buffering=0) as filler, pytest.raises(OSError):
         while True:
             filler.write(b"x" * 4096)
-            filler.flush()
     while status(c, "Clearway_error_log_lines_lost") == 0:
         fail_login(server)
     assert value(c, "SELECT 1 + 1") == 2

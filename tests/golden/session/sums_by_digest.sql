@@ -46,4 +46,3 @@ TRUNCATE TABLE performance_schema.events_statements_summary_by_digest;
 SELECT COUNT(*) FROM performance_schema.events_statements_summary_by_digest WHERE DIGEST_TEXT LIKE 'SELECT `a`%';
 SELECT a FROM t WHERE b = 1;
 SELECT DIGEST_TEXT, COUNT_STAR FROM performance_schema.events_statements_summary_by_digest WHERE DIGEST_TEXT LIKE 'SELECT `a`%';
-SHOW STATUS LIKE 'Performance_schema_digest_lost';

@@ -248,12 +248,15 @@ pub(crate) enum Compute {
     ByPart(PartKind, ComputeTable),
 }
 
+/// Is told of a row that comes or goes.
+pub(crate) type OfRow = fn(&Context, &[Value<'_>]) -> Result<()>;
+
 /// What statements may change of a table.
 #[derive(Clone, Copy)]
 pub(crate) struct Written {
     pub update: Option<Settable>,
-    pub insert: Option<fn(&Context, &[Value<'_>]) -> Result<()>>,
-    pub delete: Option<fn(&Context, &[Value<'_>]) -> Result<()>>,
+    pub insert: Option<OfRow>,
+    pub delete: Option<OfRow>,
     pub truncate: Option<fn(&Context) -> Result<()>>,
 }
 

@@ -76,7 +76,7 @@ impl Event {
         // What a client has a part in is one line: it could look like another event.
         let has_lines = code == 0 && level == Level::Error;
         let most = if has_lines { BACKTRACE_BYTES_MAX } else { MESSAGE_BYTES_MAX };
-        let message = &message[..message.floor_char_boundary(most)];
+        let message = &message[..floor_char_boundary(message, most)];
         let text = |text: &str| Scalar::Text(text.to_string());
         let entry = error::entry(code);
         let state = error::sqlstate(code);
@@ -193,6 +193,11 @@ pub(crate) fn quote(text: &str, out: &mut String) {
         }
     }
     out.push('"');
+}
+
+/// The last place up to `most` where a character begins.
+fn floor_char_boundary(text: &str, most: usize) -> usize {
+    (0..=most.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
 #[cfg(test)]
