@@ -122,7 +122,6 @@ const NO_DIFFERENCE: [&str; 53] = [
     "log_slow_replica_statements",
     "log_slow_slave_statements",
     "log_statements_unsafe_for_binlog",
-    "max_digest_length",
     "max_seeks_for_key",
     "myisam_mmap_size",
     "myisam_recover_options",
