@@ -97,7 +97,7 @@ const NO_EFFECT_PREFIXES: [&str; 7] =
 
 /// Variables that have one value here, and of which another one would change logs, figures, speed or what cannot be made here: never an
 /// answer, nor what is kept.
-const NO_DIFFERENCE: [&str; 53] = [
+const NO_DIFFERENCE: [&str; 52] = [
     "core_file",
     "eq_range_index_dive_limit",
     "ft_boolean_syntax",
