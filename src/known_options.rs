@@ -97,7 +97,7 @@ const NO_EFFECT_PREFIXES: [&str; 7] =
 
 /// Variables that have one value here, and of which another one would change logs, figures, speed or what cannot be made here: never an
 /// answer, nor what is kept.
-const NO_DIFFERENCE: [&str; 52] = [
+const NO_DIFFERENCE: [&str; 49] = [
     "core_file",
     "eq_range_index_dive_limit",
     "ft_boolean_syntax",
@@ -129,10 +129,7 @@ const NO_DIFFERENCE: [&str; 52] = [
     "ngram_token_size",
     "optimizer_prune_level",
     "optimizer_search_depth",
-    "optimizer_trace",
-    "optimizer_trace_features",
     "parser_max_mem_size",
-    "profiling_history_size",
     "relay_log_space_limit",
     "replica_compressed_protocol",
     "replica_parallel_type",
