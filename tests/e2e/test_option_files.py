@@ -42,7 +42,7 @@ def test_what_a_file_says_is_obeyed(clearway_only):
                                    ("innodb_redo_log_capacity", str(256 << 20)), ("log_error_verbosity", "2")):
             assert variables[variable] == expected, variable
         warned = set(warnings_of(server))
-        assert {"symbolic-links", "performance_schema", "query_cache_size", "innodb_file_format"} <= warned
+        assert {"symbolic-links", "query_cache_size", "innodb_file_format"} <= warned
         # What is obeyed, or asked for as it is, is not spoken of.
         assert not warned & {"wait_timeout", "default_time_zone", "innodb_flush_method", "innodb_buffer_pool_size", "expire_logs_days", "slow_query_log", "long_query_time"}
     finally:

@@ -72,7 +72,8 @@ pub(crate) fn install() {
             }
             let (message, backtrace) = (info.to_string(), Backtrace::force_capture().to_string());
             if sync::holds_lock() {
-                tell(&format!("a statement panicked with a lock or latch held; aborting: {message}\n{backtrace}"));
+                // Past the log, which has locks of its own: the one that is held may be among them, or behind them.
+                eprintln!("a statement panicked with a lock or latch held; aborting: {message}\n{backtrace}");
                 std::process::abort();
             }
             LAST.set(Some(Panicked { message, backtrace }));
