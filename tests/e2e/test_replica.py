@@ -756,7 +756,7 @@ def test_filters_ask_for_all_that_a_statement_defines(start):
     catch_up(here, there)
     names = lambda schema: [name for name, in rows(here, f"SHOW TABLES FROM {schema}")]
     assert (names("d1"), names("d2"), value(here, "SELECT n FROM d2.v")) == (["a", "more", "z"], ["b", "v"], 1)
-    assert rows(here, "SELECT trigger_name FROM information_schema.triggers ORDER BY 1") == (("fresh",), ("old",))
+    assert rows(here, "SELECT trigger_name FROM information_schema.triggers WHERE trigger_schema <> 'sys' ORDER BY 1") == (("fresh",), ("old",))
     assert [text for text, in rows(here, "SHOW GRANTS FOR u")][1:] == ["GRANT SELECT ON `d1`.`a` TO `u`@`%`"]
     assert "utf8mb4" in rows(here, "SHOW CREATE DATABASE d2")[0][1]
     run("STOP REPLICA", "CHANGE REPLICATION FILTER REPLICATE_WILD_IGNORE_TABLE=(), REPLICATE_WILD_DO_TABLE=('d1.%')", "START REPLICA", on=here)
