@@ -179,3 +179,34 @@ def test_statements_of_procedures_are_within_the_call(watched):
         ("statement/sp/stmt", "INSERT INTO t VALUES (9, 9)", "PROCEDURE", "d", "inner_one", inner, 2, 1, 0, 1),
         ("statement/sp/stmt", "DELETE FROM t WHERE a = 9", *of_p, call, 1, 1, 0, 1),
         ("statement/sp/stmt", "SELECT nothing FROM t", *of_p, call, 1, 0, 1054, 1)]
+
+
+def test_figures_of_a_statement_are_its_own(watched):
+    """Of one that was not collected none is left to the next one, and a procedure's statement has all of its own."""
+    _, watching, working, thread = watched
+    select = "UPDATE performance_schema.setup_instruments SET ENABLED = %s WHERE NAME = 'statement/sql/select'"
+    watching.execute(select, ("NO",))
+    working.execute("SELECT * FROM t ORDER BY b")
+    watching.execute(select, ("YES",))
+    working.execute("SELECT b FROM t WHERE a = 1")
+    figures = ("SELECT SQL_TEXT, SELECT_SCAN, SORT_ROWS, ROWS_SENT FROM performance_schema.events_statements_history "
+               "WHERE THREAD_ID = %s ORDER BY EVENT_ID DESC LIMIT 1")
+    assert rows(watching, figures, thread) == [("SELECT b FROM t WHERE a = 1", 0, 0, 1)]
+    working.execute("CREATE PROCEDURE sorts() SELECT * FROM t ORDER BY b")
+    working.execute("CALL sorts()")
+    while working.nextset():
+        pass
+    nested = "SELECT SELECT_SCAN, SORT_ROWS, ROWS_SENT FROM performance_schema.events_statements_history WHERE SQL_TEXT LIKE 'SELECT * FROM t ORDER%%' AND THREAD_ID = %s"
+    assert rows(watching, nested, thread) == [(1, 3, 3)]
+
+
+def test_no_command_is_left_running(watched):
+    server, watching, _, _ = watched
+    connection = mysql.connector.connect(host=server.host, port=server.port, user="root")
+    with connection:
+        connection.cmd_change_user(username="root")
+        last = ("SELECT EVENT_NAME, END_EVENT_ID IS NULL FROM performance_schema.events_statements_history WHERE THREAD_ID = %s "
+                "AND EVENT_NAME = 'statement/com/Change user'")
+        assert rows(watching, last, connection.connection_id) == [("statement/com/Change user", 0)]
+        running = "SELECT COUNT(*) FROM performance_schema.events_statements_current WHERE THREAD_ID = %s AND END_EVENT_ID IS NULL"
+        assert rows(watching, running, connection.connection_id) == [(0,)]

@@ -79,6 +79,11 @@ impl File {
         done
     }
 
+    /// The same of what moves no bytes.
+    fn timed_misc(&self, operation: Operation, work: impl FnOnce() -> Result<()>) -> Result<()> {
+        self.timed(FileUse::Misc, operation, |()| 0, work)
+    }
+
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -195,84 +200,64 @@ impl File {
     /// Makes durable what was written, with as much of the file's own data (its length) as reading it needs.
     /// After an error the file must not be used: nobody knows what is on the device.
     pub fn sync_data(&self) -> Result<()> {
-        self.timed(
-            FileUse::Misc,
-            Operation::Sync,
-            |()| 0,
-            || match &self.backend {
-                Backend::Kernel(fd) => {
-                    #[cfg(any(test, feature = "faults"))]
-                    faults::process(Op::Sync, &self.path, 0)?;
-                    kernel::sync_data(fd, &self.path)
-                }
-                Backend::Overlay(_) => Ok(()),
+        self.timed_misc(Operation::Sync, || match &self.backend {
+            Backend::Kernel(fd) => {
                 #[cfg(any(test, feature = "faults"))]
-                Backend::Simulated(file) => file.sync(&self.path),
-            },
-        )
+                faults::process(Op::Sync, &self.path, 0)?;
+                kernel::sync_data(fd, &self.path)
+            }
+            Backend::Overlay(_) => Ok(()),
+            #[cfg(any(test, feature = "faults"))]
+            Backend::Simulated(file) => file.sync(&self.path),
+        })
     }
 
     /// As [`File::sync_data`], with all of the file's own data (times of change).
     pub fn sync_all(&self) -> Result<()> {
-        self.timed(
-            FileUse::Misc,
-            Operation::Sync,
-            |()| 0,
-            || match &self.backend {
-                Backend::Kernel(fd) => {
-                    #[cfg(any(test, feature = "faults"))]
-                    faults::process(Op::Sync, &self.path, 0)?;
-                    kernel::sync_all(fd, &self.path)
-                }
-                Backend::Overlay(_) => Ok(()),
+        self.timed_misc(Operation::Sync, || match &self.backend {
+            Backend::Kernel(fd) => {
                 #[cfg(any(test, feature = "faults"))]
-                Backend::Simulated(file) => file.sync(&self.path),
-            },
-        )
+                faults::process(Op::Sync, &self.path, 0)?;
+                kernel::sync_all(fd, &self.path)
+            }
+            Backend::Overlay(_) => Ok(()),
+            #[cfg(any(test, feature = "faults"))]
+            Backend::Simulated(file) => file.sync(&self.path),
+        })
     }
 
     /// Reserves blocks for `offset..offset + len` and makes the file that long at least. `Full` when the device has no room;
     /// afterwards writes to the range do not run out of space.
     pub fn allocate(&self, offset: u64, len: u64) -> Result<()> {
-        self.timed(
-            FileUse::Misc,
-            Operation::Resize,
-            |()| 0,
-            || match &self.backend {
-                Backend::Kernel(fd) => {
-                    #[cfg(any(test, feature = "faults"))]
-                    if faults::process_has_script() {
-                        let growth = (offset + len).saturating_sub(kernel::len(fd, &self.path)?);
-                        faults::process(Op::Allocate, &self.path, growth)?;
-                    }
-                    kernel::allocate(fd, &self.path, offset, len)
-                }
-                Backend::Overlay(file) => file.allocate(&self.path, offset + len),
+        self.timed_misc(Operation::Resize, || match &self.backend {
+            Backend::Kernel(fd) => {
                 #[cfg(any(test, feature = "faults"))]
-                Backend::Simulated(file) => file.allocate(&self.path, offset, len),
-            },
-        )
+                if faults::process_has_script() {
+                    let growth = (offset + len).saturating_sub(kernel::len(fd, &self.path)?);
+                    faults::process(Op::Allocate, &self.path, growth)?;
+                }
+                kernel::allocate(fd, &self.path, offset, len)
+            }
+            Backend::Overlay(file) => file.allocate(&self.path, offset + len),
+            #[cfg(any(test, feature = "faults"))]
+            Backend::Simulated(file) => file.allocate(&self.path, offset, len),
+        })
     }
 
     /// Gives the blocks of `offset..offset + len` back to the device; the bytes read as zeros from then on, and the length stays.
     /// Where the file system cannot, nothing happens. Writing there needs room again.
     pub fn punch(&self, offset: u64, len: u64) -> Result<()> {
-        self.timed(
-            FileUse::Misc,
-            Operation::Resize,
-            |()| 0,
-            || match &self.backend {
-                Backend::Kernel(fd) => {
-                    #[cfg(any(test, feature = "faults"))]
-                    faults::process(Op::Punch, &self.path, 0)?;
-                    kernel::punch(fd, &self.path, offset, len)
-                }
-                // As a file system that cannot: what an overlay has written is few blocks, and the rest is not its own.
-                Backend::Overlay(_) => Ok(()),
+        self.timed_misc(Operation::Resize, || match &self.backend {
+            Backend::Kernel(fd) => {
                 #[cfg(any(test, feature = "faults"))]
-                Backend::Simulated(file) => file.punch(&self.path, offset, len),
-            },
-        )
+                faults::process(Op::Punch, &self.path, 0)?;
+                kernel::punch(fd, &self.path, offset, len)
+            }
+            // As a file system that cannot: what an overlay has written is few blocks, and the rest is not its own.
+            Backend::Overlay(_) => Ok(()),
+            #[cfg(any(test, feature = "faults"))]
+            Backend::Simulated(file) => file.punch(&self.path, offset, len),
+        })
     }
 
     /// Bytes of the device that the file takes.
@@ -298,21 +283,16 @@ impl File {
 
     /// Cuts the file, or lengthens it with zeros.
     pub fn truncate(&self, len: u64) -> Result<()> {
-        self.timed(
-            FileUse::Misc,
-            Operation::Resize,
-            |()| 0,
-            || match &self.backend {
-                Backend::Kernel(fd) => {
-                    #[cfg(any(test, feature = "faults"))]
-                    faults::process(Op::Truncate, &self.path, 0)?;
-                    kernel::truncate(fd, &self.path, len)
-                }
-                Backend::Overlay(file) => file.truncate(&self.path, len),
+        self.timed_misc(Operation::Resize, || match &self.backend {
+            Backend::Kernel(fd) => {
                 #[cfg(any(test, feature = "faults"))]
-                Backend::Simulated(file) => file.truncate(&self.path, len),
-            },
-        )
+                faults::process(Op::Truncate, &self.path, 0)?;
+                kernel::truncate(fd, &self.path, len)
+            }
+            Backend::Overlay(file) => file.truncate(&self.path, len),
+            #[cfg(any(test, feature = "faults"))]
+            Backend::Simulated(file) => file.truncate(&self.path, len),
+        })
     }
 
     /// Takes the file for this process until it is closed, the process's death included. `Locked` when another has it.

@@ -316,7 +316,7 @@ pub fn add(place: Place, ended: &Ended<'_>) -> Option<Sampling> {
         cells.begin_anew(place.table);
     }
     let took_ns = ended.took_ns.unwrap_or(0);
-    cells.sums.add(took_ns, ended.figures, ended.has_rare);
+    cells.sums.add(ended.took_ns, ended.figures, ended.has_rare);
     cells.last_seen_us.store(ended.now_us, Ordering::Relaxed); // Relaxed: single writer
     if ended.took_ns.is_some() {
         cells.latencies.add(LATENCIES.load(Ordering::Relaxed), ended.bucket); // Relaxed: see `Place::is_current`

@@ -31,6 +31,6 @@ pub use lane::{BLOCKS_MAX, Lane, RARE, add, increment, lane, sum};
 pub use registry::{Family, register, register_family, register_gauge, status, status_value};
 pub use session::{SessionCounters, SharedCounts};
 pub use statements::{FIGURES, FIRST_RARE, Figure, Figures, StatementCells, StatementSums, StatementTotals};
-pub use sync::{clock, waits};
+pub use sync::{TimeCells, TimeTotals, clock, waits};
 pub use table_io::{ROW_USES, RowCounts, RowUse, count_rows, rows_by_tree};
-pub use transactions::{TimeCells, TimeTotals, TransactionSums, TransactionTotals};
+pub use transactions::{TransactionSums, TransactionTotals};

@@ -3,9 +3,9 @@
 use crate::instrument::{InstrumentId, STATEMENTS};
 use crate::lane::bump;
 use crate::setup::Consumers;
-use crate::transactions::{TimeCells, TimeTotals};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use sync::{TimeCells, TimeTotals};
 
 /// What is known of a statement beside its time, in the order of the columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +92,7 @@ impl Default for StatementCells {
 impl StatementCells {
     /// Adds a statement that took so long. `rare`: some of the figures from [`FIRST_RARE`] on are not 0. For the one writer.
     #[inline]
-    pub fn add(&self, took_ns: u64, figures: &Figures, rare: bool) {
+    pub fn add(&self, took_ns: Option<u64>, figures: &Figures, rare: bool) {
         self.time.add(took_ns);
         for (cell, &n) in self.figures.iter().zip(&figures.0).take(FIRST_RARE) {
             if n != 0 {
@@ -147,7 +147,7 @@ impl Default for StatementSums {
 impl StatementSums {
     /// Adds a statement of this class. For the one writer.
     #[inline]
-    pub fn add(&self, consumers: Consumers, class: InstrumentId, took_ns: u64, figures: &Figures, rare: bool) {
+    pub fn add(&self, consumers: Consumers, class: InstrumentId, took_ns: Option<u64>, figures: &Figures, rare: bool) {
         // Relaxed: single writer.
         if self.epoch.load(Ordering::Relaxed) != consumers.epoch() {
             self.clear(consumers);
@@ -190,10 +190,10 @@ mod tests {
         figures.set(Figure::RowsSent, 2);
         figures.set(Figure::MaxTotalMemory, 50);
         let now = setup::consumers();
-        sums.add(now, SELECT, 10, &figures, true);
+        sums.add(now, SELECT, Some(10), &figures, true);
         figures.set(Figure::MaxTotalMemory, 40);
-        sums.add(now, SELECT, 4, &figures, true);
-        sums.add(now, UPDATE, 7, &Figures::default(), false);
+        sums.add(now, SELECT, Some(4), &figures, true);
+        sums.add(now, UPDATE, Some(7), &Figures::default(), false);
         let mut totals: Vec<_> = sums.totals(now).collect();
         totals.sort_by_key(|(class, _)| class.index());
         let [(class, select), (_, mut both)] = totals[..] else { panic!("two classes: {totals:?}") };
@@ -207,7 +207,7 @@ mod tests {
         setup::start_over();
         let later = setup::consumers();
         assert_eq!(sums.totals(later).count(), 0, "they are of the epoch before");
-        sums.add(later, UPDATE, 1, &Figures::default(), false);
+        sums.add(later, UPDATE, None, &Figures::default(), false);
         assert_eq!(sums.totals(later).map(|(class, t)| (class, t.time.count)).collect::<Vec<_>>(), [(UPDATE, 1)]);
     }
 }

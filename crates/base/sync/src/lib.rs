@@ -55,6 +55,7 @@ pub mod stack;
 mod system_rwlock;
 #[cfg(not(loom))]
 mod thread_lane;
+mod times;
 pub mod waits;
 
 pub use compact_rwlock::{
@@ -80,3 +81,4 @@ pub use snapshot::{Cached, Snapshot};
 pub use system_rwlock::{SystemExclusive, SystemRwLock, SystemShared};
 #[cfg(not(loom))]
 pub use thread_lane::{LANES_MAX, thread_lane, thread_lane_high_water, try_thread_lane};
+pub use times::{TimeCells, TimeTotals};

@@ -297,6 +297,7 @@ impl Session {
                 self.log_administration("Change user", b"");
                 self.note_event(CHANGE_USER, None);
                 let next = self.change_user(conn, request);
+                self.end_logged(None, conn.output());
                 self.entry.sleep();
                 return next;
             }

@@ -1,9 +1,13 @@
 //! Where the sums of a statement's digest are, as plans and sessions keep it.
 
-use observe::digests::Place;
+use observe::digests::{DigestHash, Place};
+use std::collections::HashMap;
 
 /// Texts of which a session remembers the place.
 pub(crate) const RECENT: usize = 32;
+
+/// Digests of which it does; then it begins anew.
+pub(crate) const KNOWN_MAX: usize = 256;
 
 /// What a command does with the text at hand. A prepared statement has a digest for each.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -37,7 +41,10 @@ pub(crate) struct KnownPlace {
 pub(crate) struct Digests {
     /// Of the statement at hand; in no table: it has none.
     pub place: Place,
+    /// By text.
     pub recent: Option<Box<[(u64, KnownPlace); RECENT]>>,
+    /// By digest: texts of one digest differ in their literals.
+    pub known: HashMap<DigestHash, KnownPlace>,
 }
 
 impl KnownPlace {

@@ -3,7 +3,7 @@
 //! A digest is looked for when a text is read; the place of its sums stays with the plan, or for statements that are read each
 //! time, in a small table of the session. An execution compares two numbers and has it.
 
-use crate::digest_place::{KnownPlace, RECENT, Verb};
+use crate::digest_place::{KNOWN_MAX, KnownPlace, RECENT, Verb};
 use crate::session::Session;
 use crate::session::plans::Planned;
 use crate::state::State;
@@ -30,7 +30,7 @@ impl State {
             Charset::Utf8mb3 => NameSet::Utf8mb3,
             _ => NameSet::OneByte,
         };
-        let limit = self.server.globals.load().uint(MAX_DIGEST_LENGTH) as usize;
+        let limit = self.globals.peek().uint(MAX_DIGEST_LENGTH) as usize;
         Digesting { mode: crate::run::lexer_mode(self.sql_mode), limit, names }
     }
 }
@@ -68,10 +68,22 @@ impl Session {
         }
         let limit = if verb == Verb::Run { how.limit } else { how.limit.saturating_sub(VERB_BYTES) };
         let text = format!("{}{}", verb.word(), digest_text(source, Digesting { limit, ..how }));
-        let schema = self.state.database.as_deref();
-        let place = digests::place_of(schema, digest_hash(&text), &text, self.state.clock_us);
-        let known = KnownPlace { place, schemas };
-        digests.place = place;
+        let hash = digest_hash(&text);
+        let known = match digests.known.get(&hash).filter(|known| known.is_current(schemas)) {
+            Some(known) => *known,
+            // The one table that all sessions share is asked for what is new to this one.
+            None => {
+                let schema = self.state.database.as_deref();
+                let place = digests::place_of(schema, hash, &text, self.state.clock_us);
+                if digests.known.len() >= KNOWN_MAX {
+                    digests.known.clear();
+                }
+                let known = KnownPlace { place, schemas };
+                digests.known.insert(hash, known);
+                known
+            }
+        };
+        digests.place = known.place;
         if let Some(key) = key {
             let recent = digests.recent.get_or_insert_default();
             recent[key as usize % RECENT] = (key, known);

@@ -444,7 +444,7 @@ impl Session {
             _ => Err(err!(ER_WRONG_ARGUMENTS, "EXECUTE")),
         };
         self.state.runs_execute = false;
-        self.end_execute(&stmt.instance, began, result.as_ref().err());
+        self.end_execute(&stmt.instance, &began, result.as_ref().err());
         self.statements.put_back(id, stmt);
         result
     }

@@ -262,6 +262,12 @@ pub(crate) fn shown(text: &[u8]) -> &[u8] {
     &text[..text.len().min(INFO_BYTES_MAX)]
 }
 
+/// Is a lane's session at something?
+pub(crate) fn is_busy(lane: &Lane) -> bool {
+    // Relaxed: a look at moving things.
+    lane.doing.load(Ordering::Relaxed) != Doing::Sleep as u8
+}
+
 /// Text and schema of the statement that a lane's session is at.
 pub(crate) fn statement_of(lane: &Lane) -> (Option<String>, Option<String>) {
     // Relaxed: a look at moving things.

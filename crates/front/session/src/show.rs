@@ -468,9 +468,8 @@ fn is_like(name: &[u8], pattern: &[u8]) -> bool {
 /// SHOW ENGINE.
 fn show_engine(cx: &inspect::Context, name: &str, what: EngineInfo) -> Result<Rows> {
     if name.eq_ignore_ascii_case("performance_schema") {
-        // Its tables are computed: there are no buffers to tell of but the sum of them.
-        let sum = ["performance_schema", "performance_schema.memory", "0"].map(text).to_vec();
-        return Ok(show::engine_rows(if what == EngineInfo::Status { vec![sum] } else { Vec::new() }));
+        // Its tables are computed, and what sessions record is in their lanes: there are no buffers of its own to tell of.
+        return Ok(show::engine_rows(Vec::new()));
     }
     match catalog::StorageEngine::by_name(name) {
         Some(catalog::StorageEngine::InnoDb) => {}

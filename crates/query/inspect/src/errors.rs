@@ -1,6 +1,7 @@
 //! Sums of errors in `performance_schema`: each error that there is, whether it was ever raised or not.
 
-use crate::{Context, Row, SessionSums, datetime, text, uint, word};
+use crate::grouped::{By, grouped};
+use crate::{Context, Row, datetime, text, uint, word};
 use observe::errors::ErrorTotals;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -34,50 +35,14 @@ fn rows(group: &[Value<'static>], totals: &Codes, with_log: bool, out: &mut Vec<
     }
 }
 
-/// Sums by a key of the group.
-fn grouped<K: Ord>(cx: &Context, key: impl Fn(&SessionSums) -> Option<K>) -> BTreeMap<K, Codes> {
-    let mut groups: BTreeMap<K, Codes> = BTreeMap::new();
-    for group in cx.source.session_sums() {
-        let Some(key) = key(&group) else { continue };
-        let codes = groups.entry(key).or_default();
-        for (code, totals) in &group.errors {
+/// Sums by error, a row for each. What the log says is no session's: it is among those of all together.
+pub(crate) fn sums(cx: &Context, by: By, out: &mut Vec<Row>) -> Result<()> {
+    let groups = grouped(cx, by, |codes: &mut Codes, sums| {
+        for (code, totals) in &sums.errors {
             let shown = ENTRIES.binary_search_by_key(code, |entry| entry.code).map_or(0, |_| *code);
             codes.entry(shown).or_default().merge(totals);
         }
-    }
-    groups
-}
-
-pub(crate) fn by_thread(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for (thread, codes) in grouped(cx, |group| group.thread) {
-        rows(&[uint(thread)], &codes, false, out);
-    }
-    Ok(())
-}
-
-pub(crate) fn by_account(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for ((user, host), codes) in grouped(cx, |group| Some((group.user.clone(), group.host.clone()))) {
-        rows(&[text(user), text(host)], &codes, false, out);
-    }
-    Ok(())
-}
-
-pub(crate) fn by_user(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for (user, codes) in grouped(cx, |group| Some(group.user.clone())) {
-        rows(&[text(user)], &codes, false, out);
-    }
-    Ok(())
-}
-
-pub(crate) fn by_host(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for (host, codes) in grouped(cx, |group| Some(group.host.clone())) {
-        rows(&[text(host)], &codes, false, out);
-    }
-    Ok(())
-}
-
-pub(crate) fn global(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    let groups = grouped(cx, |_| Some(()));
-    rows(&[], groups.get(&()).unwrap_or(&Codes::new()), true, out);
+    });
+    groups.iter().for_each(|(group, codes)| rows(group, codes, by == By::Nothing, out));
     Ok(())
 }

@@ -11,6 +11,7 @@ mod errors;
 pub mod events;
 mod figures;
 mod grants;
+mod grouped;
 mod hosts;
 mod information_schema;
 mod innodb;

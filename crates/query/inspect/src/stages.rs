@@ -1,7 +1,8 @@
 //! Stages of statements in `performance_schema`.
 
-use crate::statements::{SessionSums, ps, times};
-use crate::{Context, Row, text, uint, word};
+use crate::grouped::{By, grouped};
+use crate::statements::{ps, times};
+use crate::{Context, Row, uint, word};
 use observe::TimeTotals;
 use observe::instrument::{ALL, InstrumentId, Kind};
 use std::collections::BTreeMap;
@@ -55,61 +56,20 @@ pub(crate) fn history(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     Ok(())
 }
 
-type Classes = BTreeMap<usize, TimeTotals>;
-
-/// Sums by a key of the group.
-fn grouped<K: Ord>(cx: &Context, key: impl Fn(&SessionSums) -> Option<K>) -> BTreeMap<K, Classes> {
-    let mut groups: BTreeMap<K, Classes> = BTreeMap::new();
-    for group in cx.source.session_sums() {
-        let Some(key) = key(&group) else { continue };
-        let classes = groups.entry(key).or_default();
-        for (class, totals) in &group.stages {
+/// Sums by stage, a row for each.
+pub(crate) fn sums(cx: &Context, by: By, out: &mut Vec<Row>) -> Result<()> {
+    let groups = grouped(cx, by, |classes: &mut BTreeMap<usize, TimeTotals>, sums| {
+        for (class, totals) in &sums.stages {
             classes.entry(class.index()).or_default().merge(totals);
         }
+    });
+    for (group, classes) in groups {
+        for (class, instrument) in ALL.iter().enumerate().filter(|(_, instrument)| instrument.kind == Kind::Stage) {
+            let mut row = group.clone();
+            row.push(word(instrument.name));
+            row.extend(times(classes.get(&class).unwrap_or(&TimeTotals::NONE)));
+            out.push(row);
+        }
     }
-    groups
-}
-
-/// Sums of one group, a row for each stage.
-fn rows(group: &[Value<'static>], classes: Option<&Classes>, out: &mut Vec<Row>) {
-    for (class, instrument) in ALL.iter().enumerate().filter(|(_, instrument)| instrument.kind == Kind::Stage) {
-        let totals = classes.and_then(|classes| classes.get(&class)).copied().unwrap_or_default();
-        let mut row = group.to_vec();
-        row.push(word(instrument.name));
-        row.extend(times(&totals));
-        out.push(row);
-    }
-}
-
-pub(crate) fn by_thread(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for (thread, classes) in grouped(cx, |group| group.thread) {
-        rows(&[uint(thread)], Some(&classes), out);
-    }
-    Ok(())
-}
-
-pub(crate) fn by_account(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for ((user, host), classes) in grouped(cx, |group| Some((group.user.clone(), group.host.clone()))) {
-        rows(&[text(user), text(host)], Some(&classes), out);
-    }
-    Ok(())
-}
-
-pub(crate) fn by_user(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for (user, classes) in grouped(cx, |group| Some(group.user.clone())) {
-        rows(&[text(user)], Some(&classes), out);
-    }
-    Ok(())
-}
-
-pub(crate) fn by_host(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for (host, classes) in grouped(cx, |group| Some(group.host.clone())) {
-        rows(&[text(host)], Some(&classes), out);
-    }
-    Ok(())
-}
-
-pub(crate) fn global(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    rows(&[], grouped(cx, |_| Some(())).get(&()), out);
     Ok(())
 }

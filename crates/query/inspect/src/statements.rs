@@ -1,5 +1,6 @@
 //! Statements in `performance_schema`: the last ones of each session, and sums by class of them.
 
+use crate::grouped::{By, grouped};
 use crate::{Context, Row, maybe, text, uint, word};
 use observe::digests::DigestHash;
 use observe::errors::ErrorTotals;
@@ -127,73 +128,32 @@ pub(crate) fn history(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     Ok(())
 }
 
-/// Sums of one group, a row for each class.
-fn rows<'t>(group: &[Value<'static>], totals: impl Fn(usize) -> Option<&'t StatementTotals>, out: &mut Vec<Row>) {
-    let none = StatementTotals::default();
-    for (class, instrument) in ALL[..STATEMENTS].iter().enumerate() {
-        let sums = totals(class).unwrap_or(&none);
-        let mut row = group.to_vec();
-        row.push(word(instrument.name));
-        row.extend(times(&sums.time));
-        row.extend(figures(&sums.figures));
-        // COUNT_SECONDARY
-        row.push(uint(0));
-        out.push(row);
-    }
-}
-
 /// COUNT_STAR to MAX_TIMER_WAIT.
 pub(crate) fn times(time: &TimeTotals) -> [Value<'static>; 5] {
+    let least = if time.min_ns == u64::MAX { 0 } else { time.min_ns };
     let average = time.sum_ns.checked_div(time.count).unwrap_or(0);
-    [uint(time.count), ps(time.sum_ns), ps(time.min_ns), ps(average), ps(time.max_ns)]
+    [uint(time.count), ps(time.sum_ns), ps(least), ps(average), ps(time.max_ns)]
 }
 
-type Classes = BTreeMap<usize, StatementTotals>;
-
-/// Sums by a key of the group.
-fn grouped<K: Ord>(cx: &Context, key: impl Fn(&SessionSums) -> Option<K>) -> BTreeMap<K, Classes> {
-    let mut groups: BTreeMap<K, Classes> = BTreeMap::new();
-    for group in cx.source.session_sums() {
-        let Some(key) = key(&group) else { continue };
-        let classes = groups.entry(key).or_default();
-        for (class, totals) in &group.statements {
+/// Sums by class, a row for each.
+pub(crate) fn sums(cx: &Context, by: By, out: &mut Vec<Row>) -> Result<()> {
+    let groups = grouped(cx, by, |classes: &mut BTreeMap<usize, StatementTotals>, sums| {
+        for (class, totals) in &sums.statements {
             classes.entry(class.index()).or_default().merge(totals);
         }
+    });
+    let none = StatementTotals::default();
+    for (group, classes) in groups {
+        for (class, instrument) in ALL[..STATEMENTS].iter().enumerate() {
+            let totals = classes.get(&class).unwrap_or(&none);
+            let mut row = group.clone();
+            row.push(word(instrument.name));
+            row.extend(times(&totals.time));
+            row.extend(figures(&totals.figures));
+            // COUNT_SECONDARY
+            row.push(uint(0));
+            out.push(row);
+        }
     }
-    groups
-}
-
-pub(crate) fn by_thread(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for (thread, classes) in grouped(cx, |group| group.thread) {
-        rows(&[uint(thread)], |class| classes.get(&class), out);
-    }
-    Ok(())
-}
-
-pub(crate) fn by_account(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for ((user, host), classes) in grouped(cx, |group| Some((group.user.clone(), group.host.clone()))) {
-        rows(&[text(user), text(host)], |class| classes.get(&class), out);
-    }
-    Ok(())
-}
-
-pub(crate) fn by_user(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for (user, classes) in grouped(cx, |group| Some(group.user.clone())) {
-        rows(&[text(user)], |class| classes.get(&class), out);
-    }
-    Ok(())
-}
-
-pub(crate) fn by_host(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for (host, classes) in grouped(cx, |group| Some(group.host.clone())) {
-        rows(&[text(host)], |class| classes.get(&class), out);
-    }
-    Ok(())
-}
-
-pub(crate) fn global(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    let groups = grouped(cx, |_| Some(()));
-    let classes = groups.get(&());
-    rows(&[], |class| classes.and_then(|classes| classes.get(&class)), out);
     Ok(())
 }

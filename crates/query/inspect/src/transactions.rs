@@ -1,9 +1,9 @@
 //! Transactions in `performance_schema`: the last ones of each session, and sums.
 
-use crate::statements::{SessionSums, ps, times};
-use crate::{Context, Row, text, uint, word};
-use observe::{TimeTotals, TransactionTotals};
-use std::collections::BTreeMap;
+use crate::grouped::{By, grouped};
+use crate::statements::{ps, times};
+use crate::{Context, Row, uint, word};
+use observe::TransactionTotals;
 use types::{Result, Value};
 
 /// A transaction of a session that is there.
@@ -66,52 +66,17 @@ pub(crate) fn history(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     Ok(())
 }
 
-/// Sums of one group.
-fn row(mut group: Row, [writing, read_only]: &TransactionTotals) -> Row {
-    let mut all = TimeTotals::default();
-    all.merge(writing);
-    all.merge(read_only);
-    group.push(word("transaction"));
-    group.extend([&all, writing, read_only].into_iter().flat_map(times));
-    group
-}
-
-/// Sums by a key of the group.
-fn grouped<K: Ord>(cx: &Context, key: impl Fn(&SessionSums) -> Option<K>) -> BTreeMap<K, TransactionTotals> {
-    let mut groups: BTreeMap<K, TransactionTotals> = BTreeMap::new();
-    for group in cx.source.session_sums() {
-        let Some(key) = key(&group) else { continue };
-        let sums = groups.entry(key).or_default();
-        sums.iter_mut().zip(&group.transactions).for_each(|(sum, totals)| sum.merge(totals));
-    }
-    groups
-}
-
-pub(crate) fn by_thread(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    out.extend(grouped(cx, |group| group.thread).into_iter().map(|(thread, sums)| row(vec![uint(thread)], &sums)));
-    Ok(())
-}
-
-pub(crate) fn by_account(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    let groups = grouped(cx, |group| Some((group.user.clone(), group.host.clone())));
-    out.extend(groups.into_iter().map(|((user, host), sums)| row(vec![text(user), text(host)], &sums)));
-    Ok(())
-}
-
-pub(crate) fn by_user(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    let groups = grouped(cx, |group| Some(group.user.clone()));
-    out.extend(groups.into_iter().map(|(user, sums)| row(vec![text(user)], &sums)));
-    Ok(())
-}
-
-pub(crate) fn by_host(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    let groups = grouped(cx, |group| Some(group.host.clone()));
-    out.extend(groups.into_iter().map(|(host, sums)| row(vec![text(host)], &sums)));
-    Ok(())
-}
-
-pub(crate) fn global(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    let groups = grouped(cx, |_| Some(()));
-    out.push(row(Vec::new(), &groups.get(&()).copied().unwrap_or_default()));
+/// Sums of all, of those that may write, and of READ ONLY ones.
+pub(crate) fn sums(cx: &Context, by: By, out: &mut Vec<Row>) -> Result<()> {
+    let groups = grouped(cx, by, |all: &mut TransactionTotals, sums| {
+        all.iter_mut().zip(&sums.transactions).for_each(|(sum, totals)| sum.merge(totals));
+    });
+    out.extend(groups.into_iter().map(|(mut row, [writing, read_only])| {
+        let mut all = writing;
+        all.merge(&read_only);
+        row.push(word("transaction"));
+        row.extend([all, writing, read_only].iter().flat_map(times));
+        row
+    }));
     Ok(())
 }

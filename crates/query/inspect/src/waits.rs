@@ -1,21 +1,15 @@
 //! Waits in `performance_schema`: those of each session, sums of them by name, and the files that are open.
 
-use crate::statements::ps;
+use crate::statements::{ps, times};
 use crate::{Context, Row, text, uint, word};
 use catalog::Table;
+use observe::TimeTotals;
 use observe::waits::files::{self, FileSum, FileSums};
-use observe::waits::{self, Class, Event, Sum, Wait};
+use observe::waits::{self, Class, Event, Wait};
 use observe::{RowCounts, RowUse};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use types::{Result, Value};
-
-/// COUNT, SUM, MIN, AVG and MAX.
-fn times(sum: &Sum) -> [Value<'static>; 5] {
-    let least = if sum.min_ns == u64::MAX { 0 } else { sum.min_ns };
-    let average = sum.sum_ns.checked_div(sum.count).unwrap_or(0);
-    [uint(sum.count), ps(sum.sum_ns), ps(least), ps(average), ps(sum.max_ns)]
-}
 
 /// What OBJECT_TYPE, OBJECT_SCHEMA and OBJECT_NAME say.
 fn object(event: &Event) -> [Value<'static>; 3] {
@@ -85,11 +79,11 @@ pub(crate) fn history(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     Ok(())
 }
 
-type Sums = HashMap<Wait, Sum>;
+type Sums = HashMap<Wait, TimeTotals>;
 
-fn merge(into: &mut Sums, sums: &[(Wait, Sum)]) {
+fn merge(into: &mut Sums, sums: &[(Wait, TimeTotals)]) {
     for (wait, sum) in sums {
-        into.entry(*wait).or_insert(Sum::NONE).merge(sum);
+        into.entry(*wait).or_insert(TimeTotals::NONE).merge(sum);
     }
 }
 
@@ -98,7 +92,7 @@ fn rows(group: &[Value<'static>], sums: &Sums, out: &mut Vec<Row>) {
     for wait in Wait::ALL {
         let mut row = group.to_vec();
         row.push(word(wait.name()));
-        row.extend(times(sums.get(wait).unwrap_or(&Sum::NONE)));
+        row.extend(times(sums.get(wait).unwrap_or(&TimeTotals::NONE)));
         out.push(row);
     }
 }
@@ -168,8 +162,8 @@ pub(crate) fn by_host(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
 }
 
 /// All three uses together.
-fn total(sums: &FileSums) -> Sum {
-    let mut total = Sum::NONE;
+fn total(sums: &FileSums) -> TimeTotals {
+    let mut total = TimeTotals::NONE;
     sums.iter().for_each(|sum| total.merge(&sum.sum));
     total
 }

@@ -5,6 +5,7 @@ use crate::clock::now_ns;
 use crate::lanes::{LaneId, Lanes};
 use crate::records::{Record, Records};
 use crate::shim::RawMutex;
+use crate::{TimeCells, TimeTotals};
 use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
@@ -19,7 +20,7 @@ const HISTORY: usize = 10;
 
 static BOOKS: LazyLock<Lanes<Book>> = LazyLock::new(|| Lanes::new(BOOKS_MAX));
 static GONE: RawMutex<Gone> =
-    RawMutex::new(Gone { epoch: 0, sums: [Sum::NONE; Wait::COUNT], accounts: BTreeMap::new() });
+    RawMutex::new(Gone { epoch: 0, sums: [TimeTotals::NONE; Wait::COUNT], accounts: BTreeMap::new() });
 
 /// What is collected, as the consumers say. W: UPDATE of `setup_consumers`. R: who waits.
 static SWITCHES: AtomicU8 = AtomicU8::new(Switches::DEFAULT.0);
@@ -100,80 +101,6 @@ pub(super) fn epoch() -> u32 {
     EPOCH.load(Ordering::Relaxed)
 }
 
-/// How many waits there were, and how long those took that were timed, in nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sum {
-    pub count: u64,
-    pub sum_ns: u64,
-    /// [`u64::MAX`] if none was timed.
-    pub min_ns: u64,
-    pub max_ns: u64,
-}
-
-impl Sum {
-    pub const NONE: Sum = Sum { count: 0, sum_ns: 0, min_ns: u64::MAX, max_ns: 0 };
-
-    /// Both together.
-    pub fn merge(&mut self, other: &Sum) {
-        self.count += other.count;
-        self.sum_ns = self.sum_ns.wrapping_add(other.sum_ns);
-        self.min_ns = self.min_ns.min(other.min_ns);
-        self.max_ns = self.max_ns.max(other.max_ns);
-    }
-}
-
-/// The same in words that their one writer adds to and anybody reads.
-struct Cells {
-    count: AtomicU64,
-    sum_ns: AtomicU64,
-    min_ns: AtomicU64,
-    max_ns: AtomicU64,
-}
-
-impl Cells {
-    const fn new() -> Cells {
-        Cells {
-            count: AtomicU64::new(0),
-            sum_ns: AtomicU64::new(0),
-            min_ns: AtomicU64::new(u64::MAX),
-            max_ns: AtomicU64::new(0),
-        }
-    }
-
-    fn add(&self, ns: Option<u64>) {
-        // Relaxed: single writer; readers want recent figures, not a common moment.
-        let bump = |word: &AtomicU64, n| word.store(word.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
-        bump(&self.count, 1);
-        let Some(ns) = ns else { return };
-        bump(&self.sum_ns, ns);
-        // Relaxed: as above.
-        if ns < self.min_ns.load(Ordering::Relaxed) {
-            self.min_ns.store(ns, Ordering::Relaxed);
-        }
-        // Relaxed: as above.
-        if ns > self.max_ns.load(Ordering::Relaxed) {
-            self.max_ns.store(ns, Ordering::Relaxed);
-        }
-    }
-
-    fn sum(&self) -> Sum {
-        let load = |word: &AtomicU64| word.load(Ordering::Relaxed); // Relaxed: as in `add`
-        Sum {
-            count: load(&self.count),
-            sum_ns: load(&self.sum_ns),
-            min_ns: load(&self.min_ns),
-            max_ns: load(&self.max_ns),
-        }
-    }
-
-    fn clear(&self) {
-        for word in [&self.count, &self.sum_ns, &self.max_ns] {
-            word.store(0, Ordering::Relaxed); // Relaxed: as in `add`
-        }
-        self.min_ns.store(u64::MAX, Ordering::Relaxed); // Relaxed: as in `add`
-    }
-}
-
 /// The places in the words of an event.
 mod word {
     pub const ID: usize = 0;
@@ -239,7 +166,7 @@ pub struct Book {
     epoch: AtomicU32,
     /// Since when the session has nothing to do, in nanoseconds; 0: it has. W: the writer. R: readers.
     idle_since: AtomicU64,
-    sums: [Cells; Wait::COUNT],
+    sums: [TimeCells; Wait::COUNT],
     /// Made when events are first asked for.
     events: OnceLock<Box<Records<{ word::COUNT }>>>,
     /// Events so far. W: the writer.
@@ -252,7 +179,7 @@ impl Default for Book {
             owner: AtomicU64::new(0),
             epoch: AtomicU32::new(0),
             idle_since: AtomicU64::new(0),
-            sums: [const { Cells::new() }; Wait::COUNT],
+            sums: [const { TimeCells::new() }; Wait::COUNT],
             events: OnceLock::new(),
             written: AtomicU64::new(0),
         }
@@ -284,18 +211,18 @@ impl Book {
 
     #[cold]
     fn clear_sums(&self, epoch: u32) {
-        self.sums.iter().for_each(Cells::clear);
+        self.sums.iter().for_each(TimeCells::clear);
         // Release: pairs with Acquire in `sums`: who sees the epoch sees that the sums began anew.
         self.epoch.store(epoch, Ordering::Release);
     }
 
     /// What it has had a wait for, with the sums.
-    pub fn sums(&self) -> Vec<(Wait, Sum)> {
+    pub fn sums(&self) -> Vec<(Wait, TimeTotals)> {
         // Acquire: pairs with Release in `clear_sums`.
         if self.epoch.load(Ordering::Acquire) != epoch() {
             return Vec::new();
         }
-        let sums = Wait::ALL.iter().map(|&wait| (wait, self.sums[wait.index()].sum()));
+        let sums = Wait::ALL.iter().map(|&wait| (wait, self.sums[wait.index()].totals()));
         sums.filter(|(_, sum)| sum.count > 0).collect()
     }
 
@@ -419,15 +346,15 @@ impl Book {
 /// What sessions and threads have left that have ended.
 pub struct Gone {
     epoch: u32,
-    sums: [Sum; Wait::COUNT],
-    accounts: BTreeMap<(String, String), Vec<(Wait, Sum)>>,
+    sums: [TimeTotals; Wait::COUNT],
+    accounts: BTreeMap<(String, String), Vec<(Wait, TimeTotals)>>,
 }
 
 impl Gone {
-    fn take(&mut self, sums: &[(Wait, Sum)], account: Option<(&str, &str)>) {
+    fn take(&mut self, sums: &[(Wait, TimeTotals)], account: Option<(&str, &str)>) {
         let now = epoch();
         if self.epoch != now {
-            *self = Gone { epoch: now, sums: [Sum::NONE; Wait::COUNT], accounts: BTreeMap::new() };
+            *self = Gone { epoch: now, sums: [TimeTotals::NONE; Wait::COUNT], accounts: BTreeMap::new() };
         }
         for (wait, sum) in sums {
             self.sums[wait.index()].merge(sum);
@@ -483,17 +410,17 @@ pub fn books() -> impl Iterator<Item = &'static Book> {
 #[derive(Debug)]
 pub struct Picture {
     /// Of all that ever waited, by number of the wait.
-    pub all: Vec<Sum>,
+    pub all: Vec<TimeTotals>,
     /// Of sessions and threads that are there, by [`Book::owner`].
-    pub live: Vec<(u64, Vec<(Wait, Sum)>)>,
+    pub live: Vec<(u64, Vec<(Wait, TimeTotals)>)>,
     /// Of sessions that have ended, by user and host.
-    pub ended: BTreeMap<(String, String), Vec<(Wait, Sum)>>,
+    pub ended: BTreeMap<(String, String), Vec<(Wait, TimeTotals)>>,
 }
 
 pub fn picture() -> Picture {
     let gone = GONE.lock();
     let is_current = gone.epoch == epoch();
-    let mut all = if is_current { gone.sums.to_vec() } else { vec![Sum::NONE; Wait::COUNT] };
+    let mut all = if is_current { gone.sums.to_vec() } else { vec![TimeTotals::NONE; Wait::COUNT] };
     let live: Vec<_> = books().map(|book| (book.owner(), book.sums())).collect();
     for (wait, sum) in live.iter().flat_map(|(_, sums)| sums) {
         all[wait.index()].merge(sum);
@@ -573,8 +500,8 @@ impl Ticket {
 mod tests {
     use super::*;
 
-    fn sum_of(book: &Book, what: Wait) -> Sum {
-        book.sums().into_iter().find(|(wait, _)| *wait == what).map_or(Sum::NONE, |(_, sum)| sum)
+    fn sum_of(book: &Book, what: Wait) -> TimeTotals {
+        book.sums().into_iter().find(|(wait, _)| *wait == what).map_or(TimeTotals::NONE, |(_, sum)| sum)
     }
 
     /// One test: switches, flags and the epoch are the process's.
@@ -585,8 +512,8 @@ mod tests {
         book.add(Wait::RowLock, Some(30));
         book.add(Wait::RowLock, Some(10));
         book.add(Wait::Sleep, None);
-        assert_eq!(sum_of(book, Wait::RowLock), Sum { count: 2, sum_ns: 40, min_ns: 10, max_ns: 30 });
-        assert_eq!(sum_of(book, Wait::Sleep), Sum { count: 1, ..Sum::NONE });
+        assert_eq!(sum_of(book, Wait::RowLock), TimeTotals { count: 2, sum_ns: 40, min_ns: 10, max_ns: 30 });
+        assert_eq!(sum_of(book, Wait::Sleep), TimeTotals { count: 1, ..TimeTotals::NONE });
         assert_eq!(book.current(), None);
 
         let ticket = Ticket::begin(book, Wait::Checkpoint, Operation::Wait, "").unwrap();
@@ -622,6 +549,6 @@ mod tests {
         start_over();
         assert_eq!((book.sums().len(), picture().ended.len()), (0, 0));
         book.add(Wait::RowLock, Some(2));
-        assert_eq!(sum_of(book, Wait::RowLock), Sum { count: 1, sum_ns: 2, min_ns: 2, max_ns: 2 });
+        assert_eq!(sum_of(book, Wait::RowLock), TimeTotals { count: 1, sum_ns: 2, min_ns: 2, max_ns: 2 });
     }
 }

@@ -3,8 +3,9 @@
 //! A file's figures are one for all who use it: they stand in a few stripes, so that threads that read at once seldom meet, and
 //! each addition stands beside a system call.
 
-use super::book::{Sum, epoch};
+use super::book::epoch;
 use super::names::Wait;
+use crate::TimeTotals;
 use crate::lanes::LaneId;
 use crate::shim::RawMutex;
 use crossbeam_utils::CachePadded;
@@ -26,12 +27,12 @@ pub enum FileUse {
 /// Sums of one use, and bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileSum {
-    pub sum: Sum,
+    pub sum: TimeTotals,
     pub bytes: u64,
 }
 
 impl FileSum {
-    pub const NONE: FileSum = FileSum { sum: Sum::NONE, bytes: 0 };
+    pub const NONE: FileSum = FileSum { sum: TimeTotals::NONE, bytes: 0 };
 
     pub fn merge(&mut self, other: &FileSum) {
         self.sum.merge(&other.sum);
@@ -76,7 +77,7 @@ impl Cell {
         let load = |word: &AtomicU64| word.load(Ordering::Relaxed); // Relaxed: as in `add`
         let (count, sum_ns, min_ns, max_ns) =
             (load(&self.count), load(&self.sum_ns), load(&self.min_ns), load(&self.max_ns));
-        FileSum { sum: Sum { count, sum_ns, min_ns, max_ns }, bytes: load(&self.bytes) }
+        FileSum { sum: TimeTotals { count, sum_ns, min_ns, max_ns }, bytes: load(&self.bytes) }
     }
 
     fn clear(&self) {
@@ -239,7 +240,7 @@ mod tests {
         assert!(found(from).is_none());
         let file = found(to).unwrap();
         assert_eq!((file.open, file.sums[0].bytes, file.sums[2].sum.count), (2, 128, 1));
-        assert_eq!(file.sums[0].sum, Sum { count: 2, sum_ns: 8, min_ns: 3, max_ns: 5 });
+        assert_eq!(file.sums[0].sum, TimeTotals { count: 2, sum_ns: 8, min_ns: 3, max_ns: 5 });
         drop(one);
         assert_eq!(found(to).unwrap().open, 1);
         drop(two);

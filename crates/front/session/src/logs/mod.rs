@@ -221,7 +221,7 @@ impl Logs {
             drop(buffer);
             self.wake.notify_all();
             let mut awake = self.awake.lock();
-            self.room.wait_timeout(&mut awake, WRITE_EVERY, Wait::LogFlush);
+            self.room.wait_timeout(&mut awake, WRITE_EVERY, Wait::QueryLogs);
         }
     }
 

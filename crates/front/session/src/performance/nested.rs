@@ -1,14 +1,13 @@
 //! Statements of procedures and events, within the statement that runs them.
 
 use super::recorder::set_statement;
-use super::statement::tell_error;
+use super::statement::{Look, tell_error};
 use super::{HAS_HISTORY, INSTRUMENTED, bit, word};
 use crate::session::Session;
 use catalog::RoutineKind;
-use observe::clock::Moment;
+use observe::FIGURES;
 use observe::instrument::{self, InstrumentId};
 use observe::setup::{self, Consumer};
-use observe::{Counter, FIRST_RARE, Figure, Figures};
 use sql::ast::Parsed;
 use std::sync::atomic::Ordering;
 use types::SqlError;
@@ -20,10 +19,8 @@ pub(crate) struct Nested {
     event_id: u64,
     /// [`super::Lane::statement`] of the one that it is in.
     outer: u64,
-    began: Moment,
     began_us: u64,
-    read: u64,
-    sent: u64,
+    look: Look,
 }
 
 impl Session {
@@ -41,28 +38,20 @@ impl Session {
         let outer = lane.statement.load(Ordering::Relaxed);
         let event_id = lane.next_event();
         lane.statement.store(event_id << 16 | STATEMENT.index() as u64, Ordering::Relaxed); // Relaxed: as above
-        let read = observe::lane().get(Counter::InnodbRowsRead);
-        let sent = self.log.sent;
-        Some(Nested { event_id, outer, began: Moment::now(), began_us: crate::clock::clock_us(), read, sent })
+        let look = self.recorder.look(&self.counters, self.log.sent);
+        Some(Nested { event_id, outer, began_us: crate::clock::clock_us(), look })
     }
 
     /// It has ended.
     pub(crate) fn end_nested(&mut self, begun: Nested, part: &Parsed, error: Option<&SqlError>) {
         let (consumers, flags) = (setup::consumers(), setup::flags(STATEMENT));
-        let took_ns = if flags.is_timed() { begun.began.elapsed_ns() } else { 0 };
-        let mut figures = Figures::default();
-        let read = observe::lane().get(Counter::InnodbRowsRead);
-        figures.set(Figure::RowsExamined, read.wrapping_sub(begun.read));
-        figures.set(Figure::Errors, u64::from(error.is_some()));
-        if error.is_none() {
-            figures.set(Figure::RowsAffected, self.state.row_count.max(0) as u64);
-        }
-        figures.set(Figure::RowsSent, self.log.sent.saturating_sub(begun.sent));
+        let took_ns = flags.is_timed().then(|| begun.look.began.elapsed_ns());
+        let figures = self.since(&begun.look, error);
         let text = self.shown_text(part).into_owned();
         let lane = &self.entry.performance;
         // Relaxed: single writer.
         lane.statement.store(begun.outer, Ordering::Relaxed);
-        lane.sums.add(consumers, STATEMENT, took_ns, &figures, false);
+        lane.sums.add(consumers, STATEMENT, took_ns, &figures, true);
         // Relaxed: a statement goes by what it finds.
         let has_history = lane.watched.load(Ordering::Relaxed) & HAS_HISTORY != 0;
         let wanted = [Consumer::Thread, Consumer::StatementsCurrent, Consumer::StatementsHistory];
@@ -75,7 +64,7 @@ impl Session {
         // Relaxed: single writer.
         record.set(word::END_EVENT_ID, lane.events.load(Ordering::Relaxed));
         record.set(word::BEGAN_US, begun.began_us);
-        record.set(word::TOOK, took_ns);
+        record.set(word::TOOK, took_ns.unwrap_or(0));
         record.set(word::STATEMENT_ID, 0);
         record.set(word::ERROR, 0);
         record.set(word::NESTING, begun.outer >> 16);
@@ -83,7 +72,8 @@ impl Session {
         record.set(word::TRANSACTION, 0);
         record.set(word::DIGEST, 0);
         set_statement(&record, Some(&text));
-        let mut bits = STATEMENT.index() as u64 | bit::HAS_SCHEMA | depth.min(bit::LEVEL_MAX) << bit::LEVEL;
+        let mut bits =
+            STATEMENT.index() as u64 | bit::HAS_SCHEMA | bit::HAS_RARE | depth.min(bit::LEVEL_MAX) << bit::LEVEL;
         if flags.is_timed() {
             bits |= bit::TIMED;
         }
@@ -100,7 +90,7 @@ impl Session {
         let (of_schema, name) = (record.push(routine.schema.as_bytes()), record.push(routine.name.as_bytes()));
         let kind = if routine.kind == RoutineKind::Procedure { 1 } else { 2 };
         record.set(word::OBJECT, of_schema as u64 | (name as u64) << 16 | kind << 32);
-        (0..FIRST_RARE).for_each(|at| record.set(word::FIGURES_FROM + at, figures.0[at]));
+        (0..FIGURES).for_each(|at| record.set(word::FIGURES_FROM + at, figures.0[at]));
         record.set(word::BITS, bits);
     }
 }

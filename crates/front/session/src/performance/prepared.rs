@@ -64,7 +64,7 @@ impl Instance {
 
     /// It was executed. `reprepared`: how often it was planned anew for that. For the session.
     #[inline]
-    pub fn executed(&self, took_ns: u64, figures: &Figures, has_rare: bool, reprepared: u64) {
+    pub fn executed(&self, took_ns: Option<u64>, figures: &Figures, has_rare: bool, reprepared: u64) {
         self.begin();
         self.sums.add(took_ns, figures, has_rare);
         if reprepared > 0 {

@@ -141,7 +141,9 @@ pub(crate) fn statement_events(server: &Server, history: bool) -> Vec<StatementE
         let (newest, class) = (at_hand >> 16, (at_hand & 0xffff) as usize);
         let mut chosen: Vec<_> =
             chosen(records, history, word::EVENT_ID, word::END_EVENT_ID).iter().map(|r| event(thread, r)).collect();
-        if !history && chosen.last().is_none_or(|last| last.event_id < newest) && newest > 0 {
+        // A session that sleeps is at no statement, whatever became of its last one.
+        let is_busy = crate::process::is_busy(lane);
+        if !history && is_busy && chosen.last().is_none_or(|last| last.event_id < newest) && newest > 0 {
             chosen = vec![running(thread, lane, newest, class)];
         }
         // Relaxed: is it still the same session's?

@@ -143,7 +143,7 @@ impl Stages {
         self.epoch.store(consumers.epoch(), Ordering::Release);
     }
 
-    fn add(&self, consumers: Consumers, stage: usize, took_ns: u64) {
+    fn add(&self, consumers: Consumers, stage: usize, took_ns: Option<u64>) {
         // Relaxed: single writer.
         if self.epoch.load(Ordering::Relaxed) != consumers.epoch() {
             self.begin_anew(consumers);
@@ -194,7 +194,7 @@ impl Lane {
             // Relaxed: as above.
             let began_ns = stages.began_ns.load(Ordering::Relaxed);
             let is_timed = setup::flags(INSTRUMENTS[usize::from(open)]).is_timed();
-            stages.add(consumers, usize::from(open), if is_timed { now_ns.saturating_sub(began_ns) } else { 0 });
+            stages.add(consumers, usize::from(open), is_timed.then(|| now_ns.saturating_sub(began_ns)));
             if kept && let Some(records) = stages.records.get() {
                 let record = records.write();
                 // Relaxed: as above.

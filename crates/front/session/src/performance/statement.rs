@@ -1,6 +1,9 @@
 //! The statement at hand, from the moment that it is known to its end.
 
-use super::recorder::*;
+use super::recorder::{
+    CLASSES, ERROR, KEPT, MESSAGE_MAX, QUERY, RARE_FIGURES, RECORDED, Recorder, SCHEMA_MAX, Text, may_hold_secrets,
+    set_statement,
+};
 use super::{HAS_HISTORY, INSTRUMENTED, Instance, Lane, bit, word};
 use crate::session::Session;
 use crate::session::plans::Planned;
@@ -78,15 +81,16 @@ impl Session {
         let lane = &self.entry.performance;
         // Relaxed: a statement goes by what it finds.
         let watched = lane.watched.load(Ordering::Relaxed);
-        if !(flags.is_enabled() && consumers.has(Consumer::Global) && watched & INSTRUMENTED != 0) {
-            return;
-        }
         let mut figures = Figures::default();
         let counted = observe::lane();
         figures.set(Figure::RowsExamined, counted.get(Counter::InnodbRowsRead).wrapping_sub(self.recorder.read));
         let has_rare = counted.get(RARE) != self.recorder.rare || self.recorder.uses_no_index;
         if has_rare {
+            // Also of a statement that is not collected: the next one's figures begin here.
             self.recorder.rare_figures(&self.counters, &mut figures);
+        }
+        if !(flags.is_enabled() && consumers.has(Consumer::Global) && watched & INSTRUMENTED != 0) {
+            return;
         }
         figures.set(Figure::Errors, u64::from(error.is_some()));
         if self.state.warning_count > 0 {
@@ -97,10 +101,11 @@ impl Session {
             figures.set(Figure::RowsAffected, self.state.row_count as u64);
         }
         figures.set(Figure::RowsSent, self.log.sent);
-        let took_ns = if flags.is_timed() { took_ns } else { 0 };
-        lane.sums.add(consumers, class, took_ns, &figures, has_rare);
+        let timed_ns = flags.is_timed().then_some(took_ns);
+        let took_ns = timed_ns.unwrap_or(0);
+        lane.sums.add(consumers, class, timed_ns, &figures, has_rare);
         if self.recorder.prepared != 0 {
-            self.end_prepared(took_ns, &figures, has_rare);
+            self.end_prepared(timed_ns, &figures, has_rare);
         }
         let place = self.recorder.digests.place;
         let bucket = if flags.is_timed() { observe::latency::bucket_of(took_ns) } else { 0 };
@@ -108,7 +113,7 @@ impl Session {
             digests::add_latency(bucket);
         }
         let ended = digests::Ended {
-            took_ns: flags.is_timed().then_some(took_ns),
+            took_ns: timed_ns,
             bucket,
             now_us: self.state.clock_us + took_ns / 1000,
             figures: &figures,
@@ -177,7 +182,7 @@ impl Recorder {
 
 /// What a session had counted when a statement of a program began.
 pub(crate) struct Look {
-    began: Moment,
+    pub(super) began: Moment,
     rare: [u64; RARE_FIGURES.len()],
     lock_ms: u64,
     read: u64,
@@ -186,16 +191,24 @@ pub(crate) struct Look {
 
 impl Session {
     /// A prepared statement was prepared, or executed by its id.
-    fn end_prepared(&self, took_ns: u64, figures: &Figures, has_rare: bool) {
+    fn end_prepared(&self, took_ns: Option<u64>, figures: &Figures, has_rare: bool) {
         let Some(stmt) = self.statements.get(self.recorder.prepared) else { return };
         match self.recorder.prepares {
-            true => stmt.instance.prepared(took_ns),
+            true => stmt.instance.prepared(took_ns.unwrap_or(0)),
             false => stmt.instance.executed(took_ns, figures, has_rare, self.recorder.reprepared),
         }
     }
 
     /// EXECUTE has ended, by itself or in a program.
-    pub(crate) fn end_execute(&mut self, instance: &Instance, began: Look, error: Option<&SqlError>) {
+    pub(crate) fn end_execute(&mut self, instance: &Instance, began: &Look, error: Option<&SqlError>) {
+        let mut figures = self.since(began, error);
+        figures.set(Figure::NoIndexUsed, self.recorder.uses_no_index.into());
+        let reprepared = std::mem::take(&mut self.recorder.reprepared);
+        instance.executed(Some(began.began.elapsed_ns()), &figures, true, reprepared);
+    }
+
+    /// The figures of a statement of a program, or of one that EXECUTE runs, which began with a look and has ended.
+    pub(super) fn since(&self, began: &Look, error: Option<&SqlError>) -> Figures {
         let now = self.recorder.look(&self.counters, self.log.sent);
         let mut figures = Figures::default();
         for ((_, figure), (now, before)) in RARE_FIGURES.into_iter().zip(now.rare.into_iter().zip(began.rare)) {
@@ -208,9 +221,7 @@ impl Session {
         figures.set(Figure::RowsAffected, if error.is_some() { 0 } else { self.state.row_count.max(0) as u64 });
         figures.set(Figure::Errors, u64::from(error.is_some()));
         figures.set(Figure::Warnings, self.state.warning_count.saturating_sub(self.state.error_count));
-        figures.set(Figure::NoIndexUsed, self.recorder.uses_no_index.into());
-        let reprepared = std::mem::take(&mut self.recorder.reprepared);
-        instance.executed(began.began.elapsed_ns(), &figures, true, reprepared);
+        figures
     }
 }
 

@@ -124,8 +124,9 @@ impl Session {
             0 => (self.state.clock_us, took_ns),
             began_us => (began_us, transaction.began.elapsed_ns()),
         };
-        let took_ns = if flags.is_timed() { took_ns } else { 0 };
-        lane.transaction_sums.add(consumers, transaction.bits & bit::READ_ONLY != 0, took_ns);
+        let timed_ns = flags.is_timed().then_some(took_ns);
+        let took_ns = timed_ns.unwrap_or(0);
+        lane.transaction_sums.add(consumers, transaction.bits & bit::READ_ONLY != 0, timed_ns);
         let bits = transaction.bits | if flags.is_timed() { bit::TIMED } else { 0 };
         // Relaxed: single writer.
         let statement = lane.statement.load(Ordering::Relaxed) >> 16;
