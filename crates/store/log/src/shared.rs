@@ -152,11 +152,12 @@ impl Core {
     #[cold]
     fn make_segments(&self, end: Lsn) -> Result<()> {
         loop {
+            // Before the attempt: what a checkpoint frees after it failed is a reason for the next one.
+            let oldest = self.segments.first();
             let Err(error) = self.segments.grow_to(end) else { return Ok(()) };
-            if self.give_reserve_back() {
+            if self.give_reserve_back() || self.segments.first() > oldest {
                 continue;
             }
-            let oldest = self.segments.first();
             let oldest_end = oldest + self.segments.data_bytes();
             let is_full = matches!(error, Error::NoSpace { .. });
             if !is_full || oldest_end > self.prefix.tail() || !self.ask_follower(oldest_end)? {
