@@ -298,19 +298,18 @@ pub struct Ended<'f> {
 /// The statement that was added would be a better sample than the one that there is.
 pub struct Sampling(&'static Cells);
 
-/// Counts the latency of a statement, whatever its digest.
-#[inline]
-pub fn add_latency(bucket: usize) {
-    if let Some(lane) = lane() {
-        // Relaxed: see `Place::is_current`.
-        lane.all.add(ALL_LATENCIES.load(Ordering::Relaxed), bucket);
-    }
-}
-
-/// Adds a statement of this digest.
+/// Adds a statement of the digest that has this place; its latency to that of all, whatever the place.
 #[inline]
 pub fn add(place: Place, ended: &Ended<'_>) -> Option<Sampling> {
-    let cells = lane()?.cells(place.at);
+    let lane = lane()?;
+    if ended.took_ns.is_some() {
+        // Relaxed: see `Place::is_current`.
+        lane.all.add(ALL_LATENCIES.load(Ordering::Relaxed), ended.bucket);
+    }
+    if !place.is_current() {
+        return None;
+    }
+    let cells = lane.cells(place.at);
     // Relaxed: single writer, here and below.
     if cells.table.load(Ordering::Relaxed) != place.table {
         cells.begin_anew(place.table);

@@ -94,8 +94,12 @@ impl StatementCells {
     #[inline]
     pub fn add(&self, took_ns: Option<u64>, figures: &Figures, rare: bool) {
         self.time.add(took_ns);
-        for (cell, &n) in self.figures.iter().zip(&figures.0).take(FIRST_RARE) {
-            if n != 0 {
+        for figure in [Figure::RowsSent, Figure::RowsExamined] {
+            bump(&self.figures[figure as usize], figures.0[figure as usize]);
+        }
+        // The others of most statements are 0, which one look tells.
+        if figures.0[..Figure::RowsSent as usize].iter().fold(0, |any, n| any | n) != 0 {
+            for (cell, &n) in self.figures.iter().zip(&figures.0).take(Figure::RowsSent as usize) {
                 bump(cell, n);
             }
         }

@@ -22,41 +22,6 @@ pub fn since(start_ns: u64) -> Duration {
     Duration::from_nanos(now_ns().saturating_sub(start_ns))
 }
 
-/// A moment that is only measured from: to read it converts nothing.
-#[derive(Clone, Copy, Debug)]
-pub struct Moment(Instant);
-
-impl Default for Moment {
-    fn default() -> Moment {
-        Moment::now()
-    }
-}
-
-impl Moment {
-    #[inline]
-    pub fn now() -> Moment {
-        Moment(Instant::now())
-    }
-
-    /// Nanoseconds from `earlier` to it.
-    #[inline]
-    pub fn since(self, earlier: Moment) -> u64 {
-        self.0.saturating_duration_since(earlier.0).as_nanos() as u64
-    }
-
-    /// On the scale of [`now_ns`].
-    #[inline]
-    pub fn on_scale(self) -> u64 {
-        self.0.saturating_duration_since(*START).as_nanos() as u64
-    }
-
-    /// Nanoseconds since then.
-    #[inline]
-    pub fn elapsed_ns(self) -> u64 {
-        self.0.elapsed().as_nanos() as u64
-    }
-}
-
 /// The process has begun: times count from here.
 pub fn start() {
     LazyLock::force(&START);

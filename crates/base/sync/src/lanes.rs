@@ -16,7 +16,7 @@ const WORD_BITS: usize = 64;
 const CHUNK_SLOTS: usize = WORD_BITS;
 
 /// Slots of 64 neighbouring lanes.
-type Chunk<T> = Box<[CachePadded<T>]>;
+type Chunk<T> = Box<[CachePadded<T>; CHUNK_SLOTS]>;
 
 /// The number of a lane: below the capacity of its set, and small while few are claimed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -171,8 +171,11 @@ impl<T> Lanes<T> {
     /// [`crate::thread_lane`].
     pub fn get_or_allocate(&self, lane: LaneId) -> &T {
         assert!(lane.index() < self.set.capacity);
-        let chunk = self.chunks[lane.index() / CHUNK_SLOTS]
-            .get_or_init(|| (0..CHUNK_SLOTS).map(|_| CachePadded::new((self.init)())).collect());
+        let chunk = self.chunks[lane.index() / CHUNK_SLOTS].get_or_init(|| {
+            // Not made on the stack, which a chunk may be too large for.
+            let slots: Box<[_]> = (0..CHUNK_SLOTS).map(|_| CachePadded::new((self.init)())).collect();
+            slots.try_into().ok().expect("as many as a chunk has")
+        });
         &chunk[lane.index() % CHUNK_SLOTS]
     }
 

@@ -135,6 +135,14 @@ impl<const WORDS: usize> Records<WORDS> {
         writing
     }
 
+    /// A word of the record that [`Records::write`] would open. For the one writer.
+    #[inline]
+    pub fn peek(&self, at: usize) -> u64 {
+        // Relaxed: single writer.
+        let slot = &self.slots[self.current.load(Ordering::Relaxed)];
+        slot.words[at].load(Ordering::Relaxed) // Relaxed: as above
+    }
+
     /// Opens a record that is kept from the beginning, in place of the oldest one; what is going on stays what it is. `None`: none are
     /// kept. For the one writer.
     pub fn write_beside(&self) -> Option<Writing<'_, WORDS>> {

@@ -137,7 +137,7 @@ impl Session {
         self.apply_to(conn);
         self.hand_over_variables();
         self.entry.sleep();
-        self.idle_from(observe::clock::Moment::now());
+        self.idle_from(observe::clock::now_ns());
         if self.ok(conn.output(), &Outcome::default()).is_err() || conn.start_compression().is_err() {
             return Next::Close;
         }

@@ -7,7 +7,7 @@ use crate::performance::{EXECUTE, Instance, PREPARE};
 use crate::process::Doing;
 use crate::run::lexer_mode;
 use crate::session::bound::Bound;
-use crate::session::statements::{Body, Cursor, Statements, Stmt};
+use crate::session::statements::{Body, Cursor, Stmt};
 use crate::session::{Done, Session};
 use crate::sink::{MemorySink, gone, wire_column};
 use crate::statement::{is_interpreted, is_planned, parse_error};
@@ -15,7 +15,7 @@ use crate::variables::{VarId, id};
 use accounts::Privileges;
 use catalog::RoutineKind;
 use observe::Counter;
-use observe::clock::Moment;
+use observe::clock::now_ns;
 use plan::parameter::{self, Parameter};
 use protocol::command::CursorFlags;
 use protocol::execute::ExecuteBody;
@@ -361,7 +361,7 @@ impl Session {
         self.server.prepared.fetch_sub(self.statements.by_id.len(), Ordering::Relaxed);
         self.entry.all_closed();
         // Ids go on: a client that uses an old one gets an error, not another statement.
-        self.statements = Statements { last_id: self.statements.last_id, ..Statements::default() };
+        self.statements.clear();
     }
 
     fn instance_of(&self, body: &Body) -> Instance {
@@ -390,7 +390,7 @@ impl Session {
 
     /// PREPARE name FROM text.
     pub(crate) fn prepare_named(&mut self, name: &str, text: &[u8]) -> Result<()> {
-        let (shown, began) = (name, Moment::now());
+        let (shown, began_ns) = (name, now_ns());
         let name = name.to_lowercase();
         if let Some(old) = self.statements.by_name.remove(&name) {
             self.close_statement(old);
@@ -399,7 +399,7 @@ impl Session {
         self.statements.by_name.insert(name, id);
         let instance = &self.statements.get(id).expect("it was added").instance;
         instance.name.get_or_init(|| shown.to_string());
-        instance.prepared(began.elapsed_ns());
+        instance.prepared(now_ns().saturating_sub(began_ns));
         let parsed = self.statements.parsed(id);
         self.note_text(&parsed);
         self.digest(parsed.source(), Verb::Prepare);

@@ -376,27 +376,32 @@ impl Gone {
 
 /// A book with one owner, until it is dropped.
 #[derive(Debug)]
-pub struct Claim(LaneId);
+pub struct Claim {
+    lane: LaneId,
+    book: &'static Book,
+}
 
 impl Claim {
     /// For a session of this number, or (0) a thread. `None` when too many have one.
     pub fn new(owner: u64) -> Option<Claim> {
-        let claim = Claim(BOOKS.claim()?);
+        let books: &'static Lanes<Book> = &BOOKS;
+        let lane = books.claim()?;
+        let book = books.get(lane);
         // Relaxed: a figure to show.
-        claim.book().owner.store(owner, Ordering::Relaxed);
-        Some(claim)
+        book.owner.store(owner, Ordering::Relaxed);
+        Some(Claim { lane, book })
     }
 
+    #[inline]
     pub fn book(&self) -> &'static Book {
-        let books: &'static Lanes<Book> = &BOOKS;
-        books.get(self.0)
+        self.book
     }
 }
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        self.book().retire(None);
-        BOOKS.release(self.0);
+        self.book.retire(None);
+        BOOKS.release(self.lane);
     }
 }
 

@@ -8,7 +8,7 @@ use crate::session::Session;
 use crate::variables::{VarId, id};
 use expr::Env;
 use observe::Counter;
-use observe::clock::Moment;
+use observe::clock::now_ns;
 use protocol::{Output, Peer};
 use sql::ast::{MaintenanceVerb, Parsed, Statement};
 use types::codes::*;
@@ -42,9 +42,9 @@ impl Session {
     /// A statement or another command begins.
     #[inline]
     pub(crate) fn begin_logged(&mut self, out: &Output) {
-        self.log.began = Moment::now();
+        self.log.began_ns = now_ns();
         if let Some(book) = self.tx.interrupt().book() {
-            book.idle_until(self.log.began.on_scale());
+            book.idle_until(self.log.began_ns);
         }
         self.log.sent = 0;
         self.recorder.begin();
@@ -177,19 +177,19 @@ impl Session {
 
     /// The session has nothing to do from now on: what comes is the wait `idle`.
     #[inline]
-    pub(crate) fn idle_from(&self, now: Moment) {
+    pub(crate) fn idle_from(&self, now_ns: u64) {
         if let Some(book) = self.tx.interrupt().book() {
-            book.idle_from(now.on_scale());
+            book.idle_from(now_ns);
         }
     }
 
     /// A statement or another command has ended. `error`: 0 for none.
     #[inline]
     pub(crate) fn end_logged(&mut self, error: Option<&SqlError>, out: &Output) {
-        let now = Moment::now();
-        let took_ns = now.since(self.log.began);
+        let ended_ns = now_ns();
+        let took_ns = ended_ns.saturating_sub(self.log.began_ns);
         self.end_event(took_ns, error);
-        self.idle_from(now);
+        self.idle_from(ended_ns);
         if self.log.is_profiled {
             self.end_profile();
         }

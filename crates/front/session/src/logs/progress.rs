@@ -1,7 +1,6 @@
 //! What the logs know of the statement at hand.
 
 use observe::Counter;
-use observe::clock::Moment;
 
 /// Counters that the slow log tells of.
 pub(crate) const COUNTED: [Counter; 14] = [
@@ -24,7 +23,8 @@ pub(crate) const COUNTED: [Counter; 14] = [
 /// The statement at hand, as far as the logs are concerned.
 #[derive(Default)]
 pub(crate) struct Progress {
-    pub began: Moment,
+    /// When it began, on the scale of [`now_ns`](observe::clock::now_ns).
+    pub began_ns: u64,
     /// Rows sent.
     pub sent: u64,
     /// The session's counts when it began; `None`: no log wanted any.

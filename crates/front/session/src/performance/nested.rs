@@ -45,7 +45,7 @@ impl Session {
     /// It has ended.
     pub(crate) fn end_nested(&mut self, begun: Nested, part: &Parsed, error: Option<&SqlError>) {
         let (consumers, flags) = (setup::consumers(), setup::flags(STATEMENT));
-        let took_ns = flags.is_timed().then(|| begun.look.began.elapsed_ns());
+        let took_ns = flags.is_timed().then(|| begun.look.elapsed_ns());
         let figures = self.since(&begun.look, error);
         let text = self.shown_text(part).into_owned();
         let lane = &self.entry.performance;

@@ -4,7 +4,6 @@ use super::transaction::bit as of_transaction;
 use super::{Lane, bit, word};
 use crate::com::COM;
 use crate::digest_place::Digests;
-use observe::clock::Moment;
 use observe::digests::Place;
 use observe::instrument::{self, InstrumentId};
 use observe::setup::{self, Consumer};
@@ -56,10 +55,12 @@ pub(crate) struct Recorder {
     /// Statements so far.
     pub(super) statements: u64,
     pub(super) class: InstrumentId,
-    /// Its record was begun: the text stands there.
+    /// It has an event, whose record has its text.
     pub(super) is_noted: bool,
     /// The record's slot has had this statement before, in this schema: all of its texts stand there.
     pub(super) has_texts: bool,
+    /// The transaction that it began in, or 0.
+    pub(super) nesting: u64,
     /// Its plan reads whole tables.
     pub uses_no_index: bool,
     /// What the lane had counted when it began: rows read, and what few statements touch.
@@ -86,6 +87,7 @@ impl Default for Recorder {
             class: QUERY,
             is_noted: false,
             has_texts: false,
+            nesting: 0,
             uses_no_index: false,
             read: 0,
             rare: 0,
@@ -126,9 +128,9 @@ impl Recorder {
         self.read = observe::lane().get(Counter::InnodbRowsRead);
     }
 
-    /// What it is, and its text.
+    /// What it is, and its text. The rest of the record is written when it ends.
     #[inline]
-    pub(super) fn note(&mut self, lane: &Lane, class: InstrumentId, connection: u32, text: Text<'_>) {
+    pub(super) fn note(&mut self, lane: &Lane, class: InstrumentId, text: Text<'_>) {
         self.class = class;
         if !setup::consumers().have(RECORDED) {
             return;
@@ -138,27 +140,22 @@ impl Recorder {
         lane.statement.store(event_id << 16 | class.index() as u64, Ordering::Relaxed);
         self.statements += 1;
         self.is_noted = true;
-        let record = lane.records().write();
-        record.set(word::EVENT_ID, event_id);
-        record.set(word::STATEMENT_ID, u64::from(connection) << 32 | (self.statements & 0xffff_ffff));
-        record.set(word::NESTING, self.transaction.event_id());
-        match text {
-            Text::Planned(tag, text) => {
-                // Relaxed: single writer.
-                let schemas = lane.schemas.load(Ordering::Relaxed);
-                let tag = tag << SCHEMA_BITS | schemas & ((1 << SCHEMA_BITS) - 1);
-                self.has_texts = record.get(word::TAG) == tag;
-                if !self.has_texts {
-                    set_statement(&record, Some(text));
-                    record.set(word::TAG, tag);
+        self.nesting = self.transaction.event_id();
+        let (tag, text) = match text {
+            Text::Planned(plan, text) => {
+                let tag = plan << SCHEMA_BITS | lane.schemas() & ((1 << SCHEMA_BITS) - 1);
+                self.has_texts = lane.records().peek(word::TAG) == tag;
+                if self.has_texts {
+                    return;
                 }
+                (tag, Some(text))
             }
-            Text::Other(text) => {
-                self.has_texts = false;
-                set_statement(&record, text);
-                record.set(word::TAG, 0);
-            }
-        }
+            Text::Other(text) => (0, text),
+        };
+        self.has_texts = false;
+        let record = lane.records().write();
+        set_statement(&record, text);
+        record.set(word::TAG, tag);
         record.leave_open();
     }
 
@@ -229,7 +226,8 @@ pub(crate) struct TransactionRecorder {
     pub(super) bits: u64,
     /// Microseconds since 1970; 0: with the statement at hand.
     pub(super) began_us: u64,
-    pub(super) began: Moment,
+    /// On the scale of [`now_ns`](observe::clock::now_ns).
+    pub(super) began_ns: u64,
     pub(super) savepoints: u64,
 }
 

@@ -8,7 +8,7 @@ use super::{HAS_HISTORY, INSTRUMENTED, Instance, Lane, bit, word};
 use crate::session::Session;
 use crate::session::plans::Planned;
 use crate::statement::is_planned;
-use observe::clock::Moment;
+use observe::clock::now_ns;
 use observe::digests;
 use observe::instrument::InstrumentId;
 use observe::setup::{self, Consumer};
@@ -29,14 +29,14 @@ impl Session {
     /// The statement at hand is this one.
     #[inline]
     pub(crate) fn note_event(&mut self, class: InstrumentId, text: Option<&[u8]>) {
-        self.recorder.note(&self.entry.performance, class, self.state.id, Text::Other(text));
+        self.recorder.note(&self.entry.performance, class, Text::Other(text));
     }
 
     /// The same of a prepared one.
     #[inline]
     pub(crate) fn note_planned(&mut self, class: InstrumentId, planned: &Planned) {
         let text = Text::Planned(planned.number, planned.parsed.source());
-        self.recorder.note(&self.entry.performance, class, self.state.id, text);
+        self.recorder.note(&self.entry.performance, class, text);
     }
 
     /// The same of one that was parsed: its text without what nobody should read.
@@ -109,9 +109,6 @@ impl Session {
         }
         let place = self.recorder.digests.place;
         let bucket = if flags.is_timed() { observe::latency::bucket_of(took_ns) } else { 0 };
-        if flags.is_timed() {
-            digests::add_latency(bucket);
-        }
         let ended = digests::Ended {
             took_ns: timed_ns,
             bucket,
@@ -119,17 +116,21 @@ impl Session {
             figures: &figures,
             has_rare,
         };
-        let sampling = if place.is_current() { digests::add(place, &ended) } else { None };
+        let sampling = digests::add(place, &ended);
         if !consumers.have(RECORDED) {
             return;
         }
         if !self.recorder.is_noted {
-            self.recorder.note(lane, class, self.state.id, Text::Other(None));
+            self.recorder.note(lane, class, Text::Other(None));
         }
         let records = lane.records();
         let record = records.write();
-        record.set(word::DIGEST, place.to_word());
         // Relaxed: single writer.
+        record.set(word::EVENT_ID, lane.statement.load(Ordering::Relaxed) >> 16);
+        record.set(word::STATEMENT_ID, u64::from(self.state.id) << 32 | (self.recorder.statements & 0xffff_ffff));
+        record.set(word::NESTING, self.recorder.nesting);
+        record.set(word::DIGEST, place.to_word());
+        // Relaxed: as above.
         record.set(word::END_EVENT_ID, lane.events.load(Ordering::Relaxed));
         record.set(word::BEGAN_US, self.state.clock_us);
         record.set(word::TOOK, took_ns);
@@ -176,21 +177,29 @@ impl Recorder {
     pub fn look(&self, counters: &SessionCounters, sent: u64) -> Look {
         let rare = RARE_FIGURES.map(|(counter, _)| counters.value(counter));
         let lock_ms = counters.value(Counter::InnodbRowLockTime);
-        Look { began: Moment::now(), rare, lock_ms, read: counters.value(Counter::InnodbRowsRead), sent }
+        Look { began_ns: now_ns(), rare, lock_ms, read: counters.value(Counter::InnodbRowsRead), sent }
     }
 }
 
 /// What a session had counted when a statement of a program began.
 pub(crate) struct Look {
-    pub(super) began: Moment,
+    began_ns: u64,
     rare: [u64; RARE_FIGURES.len()],
     lock_ms: u64,
     read: u64,
     sent: u64,
 }
 
+impl Look {
+    /// Since then.
+    pub(super) fn elapsed_ns(&self) -> u64 {
+        now_ns().saturating_sub(self.began_ns)
+    }
+}
+
 impl Session {
     /// A prepared statement was prepared, or executed by its id.
+    #[inline]
     fn end_prepared(&self, took_ns: Option<u64>, figures: &Figures, has_rare: bool) {
         let Some(stmt) = self.statements.get(self.recorder.prepared) else { return };
         match self.recorder.prepares {
@@ -204,7 +213,7 @@ impl Session {
         let mut figures = self.since(began, error);
         figures.set(Figure::NoIndexUsed, self.recorder.uses_no_index.into());
         let reprepared = std::mem::take(&mut self.recorder.reprepared);
-        instance.executed(Some(began.began.elapsed_ns()), &figures, true, reprepared);
+        instance.executed(Some(began.elapsed_ns()), &figures, true, reprepared);
     }
 
     /// The figures of a statement of a program, or of one that EXECUTE runs, which began with a look and has ended.

@@ -6,6 +6,7 @@ use super::recorder::Stage;
 use super::{HAS_HISTORY, INSTRUMENTED};
 use crate::session::Session;
 use engine::Isolation;
+use observe::clock::now_ns;
 use observe::instrument::{self, InstrumentId};
 use observe::setup::{self, Consumer, Consumers};
 use std::sync::atomic::Ordering;
@@ -64,7 +65,7 @@ impl Session {
     /// The statement at hand has ended one already.
     #[cold]
     fn note_next_transaction(&mut self) {
-        let took_ns = self.log.began.elapsed_ns();
+        let took_ns = now_ns().saturating_sub(self.log.began_ns);
         self.record_transaction(setup::consumers(), false, took_ns);
     }
 
@@ -84,7 +85,7 @@ impl Session {
             Stage::Over => return self.record_transaction(consumers, recorded, took_ns),
             Stage::Open if self.recorder.transaction.began_us == 0 => {
                 self.recorder.transaction.began_us = self.state.clock_us;
-                self.recorder.transaction.began = self.log.began;
+                self.recorder.transaction.began_ns = self.log.began_ns;
                 self.show_transaction();
             }
             Stage::Open | Stage::None => {}
@@ -122,7 +123,7 @@ impl Session {
         let (began_us, took_ns) = match transaction.began_us {
             // It is one of the statement at hand.
             0 => (self.state.clock_us, took_ns),
-            began_us => (began_us, transaction.began.elapsed_ns()),
+            began_us => (began_us, now_ns().saturating_sub(transaction.began_ns)),
         };
         let timed_ns = flags.is_timed().then_some(took_ns);
         let took_ns = timed_ns.unwrap_or(0);

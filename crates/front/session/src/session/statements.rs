@@ -48,18 +48,24 @@ pub(crate) struct Statements {
     pub by_id: Vec<(u32, Option<Box<Stmt>>)>,
     pub by_name: HashMap<String, u32>,
     pub last_id: u32,
+    /// Where the one was that was taken last.
+    last_at: usize,
     pub cursor_bytes: usize,
 }
 
 impl Statements {
     #[inline]
     pub fn place(&self, id: u32) -> Option<usize> {
-        self.by_id.binary_search_by_key(&id, |(id, _)| *id).ok()
+        match self.by_id.get(self.last_at) {
+            Some((last, _)) if *last == id => Some(self.last_at),
+            _ => self.by_id.binary_search_by_key(&id, |(id, _)| *id).ok(),
+        }
     }
 
     #[inline]
     pub fn take(&mut self, id: u32) -> Option<Box<Stmt>> {
         let at = self.place(id)?;
+        self.last_at = at;
         self.by_id[at].1.take()
     }
 
@@ -70,6 +76,7 @@ impl Statements {
         self.by_id[at].1 = Some(stmt);
     }
 
+    #[inline]
     pub fn get(&self, id: u32) -> Option<&Stmt> {
         self.by_id[self.place(id)?].1.as_deref()
     }
@@ -88,6 +95,11 @@ impl Statements {
         self.last_id += 1;
         self.by_id.push((self.last_id, Some(Box::new(stmt))));
         self.last_id
+    }
+
+    /// None is left. Later ones have other ids.
+    pub fn clear(&mut self) {
+        *self = Statements { last_id: self.last_id, ..Statements::default() };
     }
 
     pub fn remove(&mut self, id: u32) -> Option<Box<Stmt>> {

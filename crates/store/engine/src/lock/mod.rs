@@ -87,6 +87,7 @@ impl Interrupt {
     }
 
     /// Where its waits are counted while a thread serves it, see [`blocking::count_in`]; `None`: it has none of its own.
+    #[inline]
     pub fn book(&self) -> Option<&'static waits::Book> {
         self.book.get().map(waits::Claim::book)
     }
