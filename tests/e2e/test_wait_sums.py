@@ -2,6 +2,7 @@
 stop watch."""
 
 import time
+from pathlib import Path
 
 import pymysql
 import pytest
@@ -179,3 +180,16 @@ def test_files_count_what_goes_to_them(table, others):  # noqa: F811
     by_file = value(table, "SELECT SUM(sum_number_of_bytes_write) FROM performance_schema.file_summary_by_instance "
                            "WHERE event_name = %s", (LOG,))
     assert 0 < by_file <= written()
+
+
+def test_the_files_of_the_redo_log_are_those_on_the_disk(table):  # noqa: F811
+    files = rows(table, "SELECT file_name, start_lsn, end_lsn, size_in_bytes, is_full "
+                        "FROM performance_schema.innodb_redo_log_files ORDER BY file_id")
+    assert files
+    for (_, _, end, _, _), (_, start, _, _, _) in zip(files, files[1:]):
+        assert end == start
+    # Some are made before they are needed.
+    assert [full for *_, full in files] == sorted((full for *_, full in files), reverse=True)
+    assert files[-1][4] == 0
+    for name, _, _, size, _ in files:
+        assert Path(name).stat().st_size == size

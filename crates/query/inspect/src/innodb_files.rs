@@ -68,6 +68,22 @@ pub(crate) fn files(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     Ok(())
 }
 
+/// Clearway's log is one stream in files of one size; nobody but recovery and the binary log's writer reads it.
+pub(crate) fn redo_log_files(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    out.extend(cx.engine.log_files().into_iter().map(|file| {
+        vec![
+            uint(file.number),
+            text(file.path.to_string_lossy()),
+            uint(file.lsns.start),
+            uint(file.lsns.end),
+            uint(file.bytes),
+            uint(file.is_full.into()),
+            uint(0),
+        ]
+    }));
+    Ok(())
+}
+
 /// The session's own temporary tables: only sessions know of theirs.
 pub(crate) fn temporary_tables(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     for table in cx.version.temporary_tables() {

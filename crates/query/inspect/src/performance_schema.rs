@@ -87,6 +87,7 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("global_status", All(global_status)),
     ("global_variables", All(global_variables)),
     ("host_cache", All(crate::hosts::host_cache)),
+    ("innodb_redo_log_files", All(crate::innodb_files::redo_log_files)),
     ("keyring_component_status", All(keyring_component_status)),
     ("keyring_keys", All(keyring_keys)),
     ("log_status", All(log_status)),

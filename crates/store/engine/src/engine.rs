@@ -21,7 +21,7 @@ use crate::stepper::Stepper;
 use crate::undo::{self, Kind, Record};
 use crate::{Error, PurgeSettings, Range, Result, Tree, TreeKind, checkpoint, recovery, transaction::Transaction};
 use cipher::{KeyringStatus, Vault};
-use log::Lsn;
+use log::{LogFile, Lsn};
 use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -291,6 +291,11 @@ impl Engine {
     /// The keyring and the names of its keys; `None`: there is none.
     pub fn keyring(&self) -> Option<KeyringStatus> {
         self.core.vault().keyring_status()
+    }
+
+    /// The files that hold redo log now, the oldest first.
+    pub fn log_files(&self) -> Vec<LogFile> {
+        self.core.log.files()
     }
 
     pub fn log_capacity(&self) -> u64 {

@@ -37,7 +37,7 @@ mod txn;
 mod undo;
 mod version;
 
-pub use ::log::Lsn;
+pub use ::log::{LogFile, Lsn};
 pub use backup::{Backup, PAGES_FILE, PageRuns, verify_pages};
 pub use check::{Problem, Report, TreeFigures};
 pub use cipher::KeyringStatus;

@@ -86,7 +86,7 @@ pub use error::{Error, Result};
 #[cfg(not(loom))]
 pub use follow::Follower;
 #[cfg(not(loom))]
-pub use log::{Log, Options, Owed};
+pub use log::{Log, LogFile, Options, Owed};
 #[cfg(not(loom))]
 pub use recovery::{Group, Groups, Recovery};
 #[cfg(not(loom))]

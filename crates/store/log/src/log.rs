@@ -3,7 +3,8 @@
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::marker::PhantomData;
-use std::path::Path;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ use crate::background::Background;
 use crate::control::{Control, ControlFile, FILE_NAME, PAYLOAD_BYTES_MAX};
 use crate::flush::Flusher;
 use crate::follow::Follower;
-use crate::format::{BLOCK, FIRST_LSN, GROUP_HEADER, block_ceil, group_bytes};
+use crate::format::{BLOCK, FIRST_LSN, GROUP_HEADER, SEGMENT_HEADER, block_ceil, group_bytes};
 use crate::prefix::Prefix;
 use crate::recovery::{Epochs, find_end, harden};
 use crate::reservation::{Appended, Reservation};
@@ -69,6 +70,20 @@ impl Default for Options {
 pub struct Log {
     pub(crate) core: Arc<Core>,
     background: Background,
+}
+
+/// A file that holds log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogFile {
+    /// From 0, in the order of the log.
+    pub number: u64,
+    pub path: PathBuf,
+    /// What there is room for in it.
+    pub lsns: Range<Lsn>,
+    /// Its size on the disk.
+    pub bytes: u64,
+    /// Nothing more is added to it.
+    pub is_full: bool,
 }
 
 /// Room in the log that the rollback of a transaction may need: kept on the disk until this is dropped.
@@ -434,6 +449,23 @@ impl Log {
     /// Writes zeros over all that nobody needs of the log's files, durably. Errors: `Io`, `NoSpace`; to be tried again.
     pub fn overwrite(&self) -> Result<()> {
         self.core.segments.overwrite_below(self.core.oldest_not_held())
+    }
+
+    /// The files that hold log now, the oldest first.
+    pub fn files(&self) -> Vec<LogFile> {
+        let (segments, tail) = (&self.core.segments, self.core.prefix.tail());
+        let data_bytes = segments.data_bytes();
+        let file = |number| {
+            let (start, end) = (number * data_bytes, (number + 1) * data_bytes);
+            LogFile {
+                number,
+                path: segments.place(start).0,
+                lsns: start..end,
+                bytes: SEGMENT_HEADER + data_bytes,
+                is_full: end <= tail,
+            }
+        };
+        segments.numbers().into_iter().map(file).collect()
     }
 
     /// See [`Options::capacity`].

@@ -476,6 +476,11 @@ impl Segments {
         Ok(())
     }
 
+    /// The numbers of the live segments, the oldest first.
+    pub fn numbers(&self) -> Vec<u64> {
+        self.state.lock_same_rank().live.iter().map(|segment| segment.number).collect()
+    }
+
     /// Bytes of all segment files.
     pub fn file_bytes(&self) -> u64 {
         let state = self.state.lock_same_rank();
