@@ -104,10 +104,15 @@ impl Latencies {
 const GROUP: usize = 16;
 const GROUPS: usize = BUCKETS.div_ceil(GROUP);
 
+/// On lines of its own: what lies beside it may be another lane's.
+#[derive(Default)]
+#[repr(align(64))]
+struct Group([AtomicU64; GROUP]);
+
 /// Counts by bucket of one writer, of an epoch: those of another one are zero.
 pub(crate) struct LatencyCells {
     epoch: AtomicU32,
-    groups: [OnceLock<Box<[AtomicU64; GROUP]>>; GROUPS],
+    groups: [OnceLock<Box<Group>>; GROUPS],
 }
 
 impl Default for LatencyCells {
@@ -124,13 +129,13 @@ impl LatencyCells {
         if self.epoch.load(Ordering::Relaxed) != epoch {
             self.begin_anew(epoch);
         }
-        let group = self.groups[bucket / GROUP].get_or_init(|| Box::new([const { AtomicU64::new(0) }; GROUP]));
-        bump(&group[bucket % GROUP], 1);
+        let group = self.groups[bucket / GROUP].get_or_init(Box::default);
+        bump(&group.0[bucket % GROUP], 1);
     }
 
     #[cold]
     fn begin_anew(&self, epoch: u32) {
-        for cell in self.groups.iter().filter_map(OnceLock::get).flat_map(|group| group.iter()) {
+        for cell in self.groups.iter().filter_map(OnceLock::get).flat_map(|group| group.0.iter()) {
             // Relaxed: single writer.
             cell.store(0, Ordering::Relaxed);
         }
@@ -145,7 +150,7 @@ impl LatencyCells {
             return;
         }
         for (group, sums) in self.groups.iter().zip(latencies.0.chunks_mut(GROUP)) {
-            for (cell, sum) in group.get().into_iter().flat_map(|group| group.iter()).zip(sums) {
+            for (cell, sum) in group.get().into_iter().flat_map(|group| group.0.iter()).zip(sums) {
                 // Relaxed: see `bump`.
                 *sum += cell.load(Ordering::Relaxed);
             }

@@ -77,7 +77,8 @@ impl StatementTotals {
     }
 }
 
-/// The same in words that their one writer adds to and anybody reads.
+/// The same in words that their one writer adds to and anybody reads; on lines of their own.
+#[repr(align(64))]
 pub struct StatementCells {
     time: TimeCells,
     figures: [AtomicU64; FIGURES],

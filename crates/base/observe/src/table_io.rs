@@ -32,6 +32,8 @@ const PROBES: usize = 4;
 /// Parts have 8, 16, ... cells.
 const PARTS: usize = 20;
 
+/// On a line of its own: what lies beside it may be another lane's.
+#[repr(align(64))]
 struct Cells {
     /// 0: nobody's. W: the lane's owner. R: readers.
     tree: AtomicU32,

@@ -15,6 +15,7 @@
 //! [seqlock]: https://www.hpl.hp.com/techreports/2012/HPL-2012-68.pdf
 
 use crate::shim::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
+use crossbeam_utils::CachePadded;
 use std::sync::OnceLock;
 
 /// Words of text that a slot takes at a time.
@@ -27,8 +28,10 @@ const TRIES: usize = if cfg!(loom) { 2 } else { 20 };
 /// Instead of a length: the slot holds no record.
 const VOID: usize = usize::MAX;
 
-type Chunk = Box<[AtomicU64; CHUNK_WORDS]>;
+type Chunk = Box<CachePadded<[AtomicU64; CHUNK_WORDS]>>;
 
+/// On lines of its own: what lies beside it may be another writer's.
+#[repr(align(64))]
 struct Slot<const WORDS: usize> {
     /// Odd: the words are being written. W: the writer. R: readers.
     sequence: AtomicU64,
@@ -50,7 +53,7 @@ impl<const WORDS: usize> Slot<WORDS> {
     }
 
     fn chunk(&self, at: usize) -> &[AtomicU64; CHUNK_WORDS] {
-        self.text[at].get_or_init(|| Box::new(std::array::from_fn(|_| AtomicU64::new(0))))
+        self.text[at].get_or_init(|| Box::new(CachePadded::new(std::array::from_fn(|_| AtomicU64::new(0)))))
     }
 
     /// `None`: nothing was ever written to it, or each time it was looked at it changed.
@@ -97,11 +100,20 @@ pub struct Record<const WORDS: usize> {
     pub text: Vec<u8>,
 }
 
+/// Places on a cache line.
+const LINE: usize = 8;
+
+/// As slots are, on a line of their own.
+#[repr(align(64))]
+struct Places([AtomicUsize; LINE]);
+
 /// The records of one writer.
 pub struct Records<const WORDS: usize> {
     slots: Box<[Slot<WORDS>]>,
     /// Which slot stands at a place. W: the writer. R: readers.
-    places: Box<[AtomicUsize]>,
+    places: Box<[Places]>,
+    /// How many places there are.
+    history: usize,
     /// The slot of what is going on. W: the writer. R: readers.
     current: AtomicUsize,
     /// The place of the next one that is kept. W: the writer.
@@ -115,11 +127,19 @@ impl<const WORDS: usize> Records<WORDS> {
     pub fn new(history: usize) -> Records<WORDS> {
         Records {
             slots: (0..=history).map(|_| Slot::new()).collect(),
-            places: (0..history).map(AtomicUsize::new).collect(),
+            places: (0..history.div_ceil(LINE))
+                .map(|line| Places(std::array::from_fn(|at| AtomicUsize::new(line * LINE + at))))
+                .collect(),
+            history,
             current: AtomicUsize::new(history),
             next: AtomicUsize::new(0),
             kept: AtomicUsize::new(0),
         }
+    }
+
+    #[inline]
+    fn place(&self, at: usize) -> &AtomicUsize {
+        &self.places[at / LINE].0[at % LINE]
     }
 
     /// Opens the record of what is going on; its words are those that it had. For the one writer.
@@ -148,7 +168,10 @@ impl<const WORDS: usize> Records<WORDS> {
     pub fn write_beside(&self) -> Option<Writing<'_, WORDS>> {
         // Relaxed: single writer.
         let at = self.next.load(Ordering::Relaxed);
-        let slot = &self.slots[self.places.get(at)?.load(Ordering::Relaxed)]; // Relaxed: single writer
+        if self.history == 0 {
+            return None;
+        }
+        let slot = &self.slots[self.place(at).load(Ordering::Relaxed)]; // Relaxed: single writer
         let writing = Writing::begin(slot);
         writing.clear_text();
         self.step(at);
@@ -158,12 +181,12 @@ impl<const WORDS: usize> Records<WORDS> {
     /// What was going on is over: it is kept, and the slot of the oldest one is the current one. For the one writer.
     #[inline]
     pub fn keep(&self) {
-        if self.places.is_empty() {
+        if self.history == 0 {
             return;
         }
         // Relaxed: single writer.
         let (at, current) = (self.next.load(Ordering::Relaxed), self.current.load(Ordering::Relaxed));
-        let place = &self.places[at];
+        let place = self.place(at);
         let oldest = place.load(Ordering::Relaxed); // Relaxed: single writer
         // Relaxed: a slot's words say themselves what they are of; see `history`.
         place.store(current, Ordering::Relaxed);
@@ -174,7 +197,7 @@ impl<const WORDS: usize> Records<WORDS> {
     /// There is a record at this place.
     #[inline]
     fn step(&self, at: usize) {
-        let next = if at + 1 == self.places.len() { 0 } else { at + 1 };
+        let next = if at + 1 == self.history { 0 } else { at + 1 };
         // Relaxed: single writer.
         self.next.store(next, Ordering::Relaxed);
         // Relaxed: as above.
@@ -208,7 +231,7 @@ impl<const WORDS: usize> Records<WORDS> {
         // Relaxed: see `keep`.
         let kept = self.kept.load(Ordering::Relaxed);
         // Relaxed: as above.
-        self.places[..kept].iter().filter_map(|at| self.slots[at.load(Ordering::Relaxed)].read()).collect()
+        (0..kept).filter_map(|at| self.slots[self.place(at).load(Ordering::Relaxed)].read()).collect()
     }
 }
 

@@ -87,6 +87,7 @@ pub(crate) const INSTRUMENTED: u8 = 1;
 pub(crate) const HAS_HISTORY: u8 = 2;
 
 /// What others read of a session's statements. It stays when the session ends, for the next one in its place.
+#[repr(align(64))]
 pub(crate) struct Lane {
     /// [`INSTRUMENTED`], [`HAS_HISTORY`]. W: the login, UPDATE of `threads`. R: the session's statements.
     pub watched: AtomicU8,
