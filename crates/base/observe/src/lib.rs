@@ -13,6 +13,7 @@
 mod counters;
 pub mod digests;
 pub mod errors;
+pub mod forgotten;
 mod histogram;
 pub mod instrument;
 mod lane;

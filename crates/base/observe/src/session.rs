@@ -144,6 +144,18 @@ impl SessionCounters {
         });
     }
 
+    /// As if the session had counted nothing, also in the sums of all sessions: what a start does is no client's. Call while attached, on the
+    /// serving thread, before anybody reads sums, since they fall.
+    pub fn take_back(&mut self) {
+        let block = self.claim.as_ref().expect("an attached session takes back").block();
+        for (index, word) in block.counters.iter().enumerate() {
+            // Relaxed: single writer; readers want recent figures.
+            let counted = self.shared.total(index).wrapping_add(word.load(Ordering::Relaxed));
+            word.store(word.load(Ordering::Relaxed).wrapping_sub(counted), Ordering::Relaxed); // Relaxed: as above
+        }
+        self.reset();
+    }
+
     /// The session's count.
     pub fn value(&self, counter: impl Into<CounterId>) -> u64 {
         let index = counter.into().index();

@@ -12,8 +12,9 @@
 //! TRUNCATE of a summary raises the epoch. Sums belong to an epoch: their one writer begins anew when it sees a later one, and
 //! readers take sums of an earlier one for zero. So nobody but the writer ever stores to them.
 
+use crate::forgotten::Events;
 use crate::instrument::{ALL, COUNT, InstrumentId, Kind};
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 
 /// Makes the enum and its names from one list.
 macro_rules! consumers {
@@ -164,6 +165,24 @@ pub fn switch_off() {
 pub fn is_off() -> bool {
     // Relaxed: written before sessions begin.
     IS_OFF.load(Ordering::Relaxed) != 0
+}
+
+/// Events that a session keeps. W: the start. R: sessions, when they first have an event.
+static HISTORY: [AtomicUsize; 4] = [const { AtomicUsize::new(10) }; 4];
+
+/// `performance_schema_events_statements_history_size` and its like. Called at the start of the server.
+pub fn set_history(events: Events, size: usize) {
+    // Relaxed: no other thread serves anybody yet.
+    HISTORY[events as usize].store(size, Ordering::Relaxed);
+    if events == Events::Waits {
+        sync::waits::set_history(size);
+    }
+}
+
+/// How many events a session keeps.
+pub fn history(events: Events) -> usize {
+    // Relaxed: written before sessions begin.
+    HISTORY[events as usize].load(Ordering::Relaxed)
 }
 
 /// Whether an instrument's events are collected, and timed.

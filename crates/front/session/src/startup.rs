@@ -41,6 +41,7 @@ const PURGE_LAG: VarId = id("innodb_max_purge_lag");
 const PURGE_BATCH: VarId = id("innodb_purge_batch_size");
 const FILL_FACTOR: VarId = id("innodb_fill_factor");
 const DEADLOCK_DETECT: VarId = id("innodb_deadlock_detect");
+const SAMPLE_AGE: VarId = id("performance_schema_max_digest_sample_age");
 const FLUSH_LOG: VarId = id("innodb_flush_log_at_trx_commit");
 const LISTS_LOCKS: VarId = id("innodb_status_output_locks");
 const IDLE_TICK: Duration = Duration::from_millis(100);
@@ -442,6 +443,7 @@ impl Server {
         });
         self.engine.set_log_capacity(globals.uint(LOG_CAPACITY));
         crate::memory::apply_globals(&globals);
+        observe::digests::set_sample_age(globals.uint(SAMPLE_AGE));
         self.logs.set(&globals);
         self.error_log.set(&globals);
         if globals.bool(crate::login::OFFLINE) {

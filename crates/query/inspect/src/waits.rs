@@ -4,6 +4,7 @@ use crate::statements::{ps, times};
 use crate::{Context, Row, text, uint, word};
 use catalog::Table;
 use observe::TimeTotals;
+use observe::forgotten::{Events, is_shown};
 use observe::waits::files::{self, FileSum, FileSums};
 use observe::waits::{self, Class, Event, Wait};
 use observe::{RowCounts, RowUse};
@@ -62,7 +63,7 @@ fn sessions(cx: &Context) -> HashMap<u64, (String, String)> {
 pub(crate) fn current(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     let sessions = sessions(cx);
     let mut events: Vec<Event> = waits::books().filter_map(|book| book.current()).collect();
-    events.retain(|event| sessions.contains_key(&event.owner));
+    events.retain(|event| sessions.contains_key(&event.owner) && is_shown(Events::Waits, false, event.ended_ns));
     events.sort_by_key(|event| event.owner);
     let now_ns = observe::clock::now_ns();
     out.extend(events.iter().map(|event| event_row(event, now_ns)));
@@ -72,7 +73,7 @@ pub(crate) fn current(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
 pub(crate) fn history(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     let sessions = sessions(cx);
     let mut events: Vec<Event> = waits::books().flat_map(|book| book.history()).collect();
-    events.retain(|event| sessions.contains_key(&event.owner));
+    events.retain(|event| sessions.contains_key(&event.owner) && is_shown(Events::Waits, true, event.ended_ns));
     events.sort_by_key(|event| (event.owner, event.id));
     let now_ns = observe::clock::now_ns();
     out.extend(events.iter().map(|event| event_row(event, now_ns)));

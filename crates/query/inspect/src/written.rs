@@ -2,8 +2,8 @@
 
 use crate::columns::Written;
 use crate::{Context, setup, threads};
-use types::codes::*;
-use types::{Result, err};
+use observe::forgotten::Events;
+use types::Result;
 
 type Truncate = fn(&Context) -> Result<()>;
 
@@ -15,27 +15,36 @@ const TRUNCATED: &[(&str, Truncate)] = &[
     ("events_errors_summary_by_thread_by_error", forget_errors),
     ("events_errors_summary_by_user_by_error", forget_errors),
     ("events_errors_summary_global_by_error", forget_errors),
+    ("events_stages_current", |_| forget(Events::Stages, false)),
+    ("events_stages_history", |_| forget(Events::Stages, true)),
+    ("events_stages_history_long", |_| forget(Events::Stages, true)),
     ("events_stages_summary_by_account_by_event_name", start_over),
     ("events_stages_summary_by_host_by_event_name", start_over),
     ("events_stages_summary_by_thread_by_event_name", start_over),
     ("events_stages_summary_by_user_by_event_name", start_over),
     ("events_stages_summary_global_by_event_name", start_over),
+    ("events_statements_current", |_| forget(Events::Statements, false)),
     ("events_statements_histogram_by_digest", |_| forgotten(observe::digests::forget_latencies)),
     ("events_statements_histogram_global", |_| forgotten(observe::digests::forget_all_latencies)),
+    ("events_statements_history", |_| forget(Events::Statements, true)),
+    ("events_statements_history_long", |_| forget(Events::Statements, true)),
     ("events_statements_summary_by_digest", |_| forgotten(observe::digests::forget)),
     ("events_statements_summary_by_account_by_event_name", start_over),
     ("events_statements_summary_by_host_by_event_name", start_over),
     ("events_statements_summary_by_thread_by_event_name", start_over),
     ("events_statements_summary_by_user_by_event_name", start_over),
     ("events_statements_summary_global_by_event_name", start_over),
+    ("events_transactions_current", |_| forget(Events::Transactions, false)),
+    ("events_transactions_history", |_| forget(Events::Transactions, true)),
+    ("events_transactions_history_long", |_| forget(Events::Transactions, true)),
     ("events_transactions_summary_by_account_by_event_name", start_over),
     ("events_transactions_summary_by_host_by_event_name", start_over),
     ("events_transactions_summary_by_thread_by_event_name", start_over),
     ("events_transactions_summary_by_user_by_event_name", start_over),
     ("events_transactions_summary_global_by_event_name", start_over),
-    ("events_waits_current", not_alone),
-    ("events_waits_history", not_alone),
-    ("events_waits_history_long", not_alone),
+    ("events_waits_current", |_| forget(Events::Waits, false)),
+    ("events_waits_history", |_| forget(Events::Waits, true)),
+    ("events_waits_history_long", |_| forget(Events::Waits, true)),
     ("events_waits_summary_by_account_by_event_name", start_over),
     ("events_waits_summary_by_host_by_event_name", start_over),
     ("events_waits_summary_by_instance", start_over),
@@ -55,6 +64,12 @@ fn forgotten(forget: fn()) -> Result<()> {
     Ok(())
 }
 
+/// History and history_long are of the same records.
+fn forget(events: Events, history: bool) -> Result<()> {
+    observe::forgotten::forget(events, history);
+    Ok(())
+}
+
 fn forget_errors(_: &Context) -> Result<()> {
     forgotten(observe::errors::forget)
 }
@@ -67,11 +82,6 @@ fn start_over(_: &Context) -> Result<()> {
 fn forget_hosts(cx: &Context) -> Result<()> {
     cx.source.forget_hosts();
     Ok(())
-}
-
-/// What waits remember is not forgotten one kind without the other. Error 1235.
-fn not_alone(_: &Context) -> Result<()> {
-    Err(err!(ER_NOT_SUPPORTED_YET, "TRUNCATE TABLE of waits that are remembered"))
 }
 
 fn nothing(_: &Context) -> Result<()> {

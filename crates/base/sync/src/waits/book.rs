@@ -8,15 +8,15 @@ use crate::shim::RawMutex;
 use crate::{TimeCells, TimeTotals};
 use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{LazyLock, OnceLock};
 
 /// Most threads and sessions that have a book at once.
 const BOOKS_MAX: usize = 1 << 18;
 /// Most accounts whose ended sessions are remembered.
 const ACCOUNTS_MAX: usize = 1 << 14;
-/// Events that a book keeps.
-const HISTORY: usize = 10;
+/// Events that a book keeps: `performance_schema_events_waits_history_size`. W: the start. R: who first has an event.
+static HISTORY: AtomicUsize = AtomicUsize::new(10);
 
 static BOOKS: LazyLock<Lanes<Book>> = LazyLock::new(|| Lanes::new(BOOKS_MAX));
 static GONE: RawMutex<Gone> =
@@ -82,6 +82,12 @@ pub fn flags(wait: Wait) -> (bool, bool) {
 pub fn set_flags(wait: Wait, enabled: bool, timed: bool) {
     // Relaxed: as in `switches`.
     FLAGS[wait.index()].store(u8::from(enabled) | u8::from(timed) << 1, Ordering::Relaxed);
+}
+
+/// Books keep so many events. Called at the start of the server.
+pub fn set_history(size: usize) {
+    // Relaxed: no event was recorded yet.
+    HISTORY.store(size, Ordering::Relaxed);
 }
 
 /// All sums begin anew.
@@ -257,7 +263,8 @@ impl Book {
 
     #[cold]
     fn record_begin(&self, what: Wait, operation: Operation, began_ns: u64, timed: bool, object: &str) {
-        let events = self.events.get_or_init(|| Box::new(Records::new(HISTORY)));
+        // Relaxed: as in `set_history`.
+        let events = self.events.get_or_init(|| Box::new(Records::new(HISTORY.load(Ordering::Relaxed))));
         // Relaxed: single writer.
         let id = self.written.load(Ordering::Relaxed) + 1;
         self.written.store(id, Ordering::Relaxed); // Relaxed: as above

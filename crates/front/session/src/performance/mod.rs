@@ -16,21 +16,18 @@ mod transaction;
 pub(crate) use nested::Nested;
 pub(crate) use prepared::{Instance, forget as forget_prepared};
 pub(crate) use recorder::{EXECUTE, PREPARE, Recorder, Savepointing, TransactionRecorder, new_plan};
-pub(crate) use rows::{
-    forget_events, prepared_instances, session_sums, stage_events, statement_events, transaction_events,
-};
+pub(crate) use rows::{prepared_instances, session_sums, stage_events, statement_events, transaction_events};
 pub(crate) use setup::{PERFORMANCE_SCHEMA, start};
 pub(crate) use stage::instrument_of;
 pub(crate) use sums::Ended;
 
 use observe::errors::ErrorSums;
+use observe::forgotten::Events;
+use observe::setup::history;
 use observe::{StatementSums, TransactionSums};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use sync::Records;
-
-/// Statements and transactions that a session keeps: `performance_schema_events_statements_history_size` and its like.
-const HISTORY: usize = 10;
 
 /// Words of a statement's record.
 mod word {
@@ -157,11 +154,13 @@ impl Lane {
     }
 
     fn records(&self) -> &Records<{ word::COUNT }> {
-        self.records.get_or_init(|| Records::new(HISTORY))
+        // Transactions of one statement alone stand in its record, so as many are kept as either table shows.
+        let size = || history(Events::Statements).max(history(Events::Transactions));
+        self.records.get_or_init(|| Records::new(size()))
     }
 
     fn transactions(&self) -> &Records<{ transaction::word::COUNT }> {
-        self.transactions.get_or_init(|| Records::new(HISTORY))
+        self.transactions.get_or_init(|| Records::new(history(Events::Transactions)))
     }
 
     /// A session begins: the records are not those of the one before.

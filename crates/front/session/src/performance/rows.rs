@@ -8,39 +8,16 @@ use crate::Server;
 use expr::Stage;
 use inspect::{PreparedInstance, SessionSums, StageEvent, StatementEvent, TransactionEvent};
 use observe::digests::Place;
+use observe::forgotten::{self, Events};
 use observe::instrument::InstrumentId;
 use observe::setup;
 use observe::{FIGURES, FIRST_RARE, Figures};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use sync::{Record, Records};
 
-/// Until when events do not count, in nanoseconds since the server began: those of statements, transactions and stages, the current
-/// ones and those that are kept. W: TRUNCATE. R: readers.
-static FORGOTTEN_NS: [[AtomicU64; 2]; 3] = [const { [const { AtomicU64::new(0) }; 2] }; 3];
-
-const KINDS: [&str; 3] = ["events_statements_", "events_transactions_", "events_stages_"];
-const STATEMENTS: usize = 0;
-const TRANSACTIONS: usize = 1;
-const STAGES: usize = 2;
-
-/// TRUNCATE of one of these tables, whose name is in small letters: what is over is not shown any more. False: it is another table.
-pub(crate) fn forget_events(table: &str) -> bool {
-    let found = KINDS.iter().enumerate().find_map(|(kind, begin)| Some((kind, table.strip_prefix(begin)?)));
-    let (kind, history) = match found {
-        Some((kind, "current")) => (kind, 0),
-        Some((kind, "history" | "history_long")) => (kind, 1),
-        _ => return false,
-    };
-    // Relaxed: a reader goes by what it finds.
-    FORGOTTEN_NS[kind][history].store(observe::clock::now_ns(), Ordering::Relaxed);
-    true
-}
-
-/// Is an event shown: is it going on, or did it end after the last TRUNCATE?
-fn is_shown(kind: usize, history: bool, ended: Option<u64>, timer: Option<(u64, u64)>) -> bool {
-    // Relaxed: see `forget_events`.
-    let forgotten_ns = FORGOTTEN_NS[kind][usize::from(history)].load(Ordering::Relaxed);
-    ended.is_none() || timer.is_none_or(|(_, ended_ns)| ended_ns >= forgotten_ns)
+/// Is an event shown, which has ended or not, and was timed or not?
+fn is_shown(events: Events, history: bool, end_event_id: Option<u64>, timer: Option<(u64, u64)>) -> bool {
+    forgotten::is_shown(events, history, end_event_id.and(timer).map(|(_, ended_ns)| ended_ns))
 }
 
 /// Nanoseconds from the server's begin to a moment, which is given in microseconds since 1970.
@@ -143,6 +120,9 @@ pub(crate) fn statement_events(server: &Server, history: bool) -> Vec<StatementE
             chosen(records, history, word::EVENT_ID, word::END_EVENT_ID).iter().map(|r| event(thread, r)).collect();
         // A session that sleeps is at no statement, whatever became of its last one.
         let is_busy = crate::process::is_busy(lane);
+        if history {
+            chosen.drain(..chosen.len().saturating_sub(setup::history(Events::Statements)));
+        }
         if !history && is_busy && chosen.last().is_none_or(|last| last.event_id < newest) && newest > 0 {
             chosen = vec![running(thread, lane, newest, class)];
         }
@@ -151,7 +131,7 @@ pub(crate) fn statement_events(server: &Server, history: bool) -> Vec<StatementE
             events.extend(chosen);
         }
     }
-    events.retain(|e| is_shown(STATEMENTS, history, e.end_event_id, e.timer));
+    events.retain(|e| is_shown(Events::Statements, history, e.end_event_id, e.timer));
     events
 }
 
@@ -177,14 +157,14 @@ pub(crate) fn transaction_events(server: &Server, history: bool) -> Vec<Transact
             );
         }
         found.sort_by_key(|event| event.event_id);
-        let wanted = if history { super::HISTORY } else { 1 };
+        let wanted = if history { setup::history(Events::Transactions) } else { 1 };
         found.drain(..found.len().saturating_sub(wanted));
         // Relaxed: is it still the same session's?
         if lane.id.load(Ordering::Relaxed) == thread {
             events.extend(found);
         }
     }
-    events.retain(|e| is_shown(TRANSACTIONS, history, e.end_event_id, e.timer));
+    events.retain(|e| is_shown(Events::Transactions, history, e.end_event_id, e.timer));
     events
 }
 
@@ -243,7 +223,7 @@ pub(crate) fn stage_events(server: &Server, history: bool) -> Vec<StageEvent> {
             events.extend(chosen.iter().map(|record| stage(thread, now_ns, progress, &record.words)));
         }
     }
-    events.retain(|e| is_shown(STAGES, history, e.end_event_id, e.timer));
+    events.retain(|e| is_shown(Events::Stages, history, e.end_event_id, e.timer));
     events
 }
 

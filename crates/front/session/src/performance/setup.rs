@@ -4,6 +4,7 @@ use super::{HAS_HISTORY, INSTRUMENTED, Lane};
 use crate::Server;
 use crate::session::Session;
 use crate::variables::{Globals, Val, VarId, id};
+use observe::forgotten::Events;
 use observe::watched::Answers;
 use std::sync::atomic::Ordering;
 use types::codes::*;
@@ -16,6 +17,14 @@ const IS_ON: VarId = id("performance_schema");
 const ACTORS_SIZE: VarId = id("performance_schema_setup_actors_size");
 const OBJECTS_SIZE: VarId = id("performance_schema_setup_objects_size");
 
+const DIGESTS_SIZE: VarId = id("performance_schema_digests_size");
+const HISTORY_SIZES: [(Events, VarId); 4] = [
+    (Events::Statements, id("performance_schema_events_statements_history_size")),
+    (Events::Transactions, id("performance_schema_events_transactions_history_size")),
+    (Events::Stages, id("performance_schema_events_stages_history_size")),
+    (Events::Waits, id("performance_schema_events_waits_history_size")),
+];
+
 /// How many there may be, as an option says: -1 is for any number.
 pub(super) fn size(globals: &Globals, id: VarId) -> usize {
     match globals.get(id) {
@@ -25,9 +34,21 @@ pub(super) fn size(globals: &Globals, id: VarId) -> usize {
     }
 }
 
+/// The same where -1 is for what serves most.
+fn autosized(globals: &Globals, id: VarId, usual: usize) -> usize {
+    match size(globals, id) {
+        usize::MAX => usual,
+        size => size,
+    }
+}
+
 /// Sets up what is collected, as the options say. Called when the server starts.
 pub(crate) fn start(globals: &Globals) {
     let (mut actors, mut objects) = (size(globals, ACTORS_SIZE), size(globals, OBJECTS_SIZE));
+    for (events, id) in HISTORY_SIZES {
+        observe::setup::set_history(events, autosized(globals, id, 10));
+    }
+    observe::digests::set_size(autosized(globals, DIGESTS_SIZE, 10_000));
     if !globals.bool(IS_ON) {
         observe::setup::switch_off();
         (actors, objects) = (0, 0);
@@ -96,7 +117,7 @@ impl Session {
         match table.to_ascii_lowercase().as_str() {
             "prepared_statements_instances" => super::forget_prepared(),
             "global_status" => self.flush_status(),
-            lower if super::forget_events(lower) || crate::seen::truncate(&self.server, lower) => {}
+            lower if crate::seen::truncate(&self.server, lower) => {}
             _ => return rows.truncate(&self.inspect_context()),
         }
         Ok(())

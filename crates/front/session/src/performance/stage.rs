@@ -5,6 +5,7 @@ use super::Lane;
 use expr::Stage;
 use inspect::profile::Mark;
 use io::Usage;
+use observe::forgotten::Events;
 use observe::instrument::{self, InstrumentId};
 use observe::setup::{self, Consumer, Consumers};
 use observe::{TimeCells, TimeTotals};
@@ -220,7 +221,7 @@ impl Lane {
         stages.event_id.store(event_id, Ordering::Relaxed); // Relaxed: as above
         stages.began_ns.store(now_ns, Ordering::Relaxed); // Relaxed: as above
         if kept {
-            let record = stages.records.get_or_init(|| Records::new(super::HISTORY)).write();
+            let record = stages.records.get_or_init(|| Records::new(setup::history(Events::Stages))).write();
             record.set(word::EVENT_ID, event_id);
             record.set(word::END_EVENT_ID, 0);
             record.set(word::STAGE, stage as u64);

@@ -1,0 +1,31 @@
+"""Performance Schema of a server that has just begun: sizes that options set, and nothing that no client has done."""
+
+from harness import rows, run, status
+
+
+def test_options_say_how_much_is_kept(start, clearway_only):
+    c = start("--performance-schema-events-statements-history-size=3", "--performance-schema-events-transactions-history-size=5",
+              "--performance-schema-events-waits-history-size=2", "--performance-schema-events-stages-history-size=0",
+              "--performance-schema-consumer-events-waits-current=ON", "--performance-schema-consumer-events-waits-history=ON",
+              "--performance-schema-digests-size=4", "--performance-schema-max-digest-sample-age=0").connect()
+    run("COMMIT", "CREATE DATABASE d", "CREATE TABLE d.t (a INT)", on=c)
+    for n in range(12):
+        run("BEGIN", f"INSERT INTO d.t VALUES ({n})", "COMMIT", on=c)
+    kept = {kind: rows(c, f"SELECT COUNT(*) FROM performance_schema.events_{kind}_history WHERE THREAD_ID = CONNECTION_ID()")[0][0]
+            for kind in ("statements", "transactions", "waits", "stages")}
+    assert kept == {"statements": 3, "transactions": 5, "waits": 2, "stages": 0}
+    digests = rows(c, "SELECT DIGEST IS NULL FROM performance_schema.events_statements_summary_by_digest")
+    assert sorted(digests) == [(0,), (0,), (0,), (1,)]
+    assert int(status(c, "Performance_schema_digest_lost")) > 0
+    names = ("events_statements_history_size", "events_transactions_history_size", "events_waits_history_size",
+             "events_stages_history_size", "digests_size", "max_digest_sample_age")
+    assert [rows(c, f"SELECT @@performance_schema_{name}")[0][0] for name in names] == [3, 5, 2, 0, 4, 0]
+    run("SET GLOBAL performance_schema_max_digest_sample_age = 7", on=c)
+    assert rows(c, "SELECT @@performance_schema_max_digest_sample_age")[0][0] == 7
+
+
+def test_a_new_server_has_counted_nothing(start, clearway_only):
+    c = start().connect()
+    counts = dict(rows(c, "SHOW GLOBAL STATUS WHERE variable_name LIKE 'Com_create%' OR variable_name = 'Handler_write'"))
+    assert set(counts.values()) == {"0"}
+    assert int(status(c, "Queries")) < 20
