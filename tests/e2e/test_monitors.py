@@ -6,7 +6,7 @@ import threading
 import pymysql
 import pytest
 
-from harness import rows, run, value, wait_until
+from harness import rows, run, status, value, wait_until
 from test_locks import two  # noqa: F401
 
 SECTION = re.compile(r"\n(---+)\n([A-Z /]+)\n\1\n(.*?)(?=\n(?:---+)\n[A-Z /]+\n---|$)", re.S)
@@ -123,3 +123,25 @@ def test_the_last_foreign_key_error_names_both_tables(two):
     with pytest.raises(pymysql.err.IntegrityError):
         run("INSERT INTO c VALUES (1, 10)", "DELETE FROM t WHERE id = 10", on=a)
     assert "Trying to delete or update in parent table, in index PRIMARY tuple:" in report(a)
+
+
+@pytest.mark.parametrize("number", ["'{}'", '"{} "', "{}.0", "{} + 0e0", "CAST('{}' AS JSON)"])
+def test_kill_takes_what_has_the_number_of_the_session(server, db, number):
+    """pt-kill and DBI's placeholders send it as text."""
+    other = server.connect()
+    run(f"KILL {number.format(other.thread_id())}", on=db)
+    with pytest.raises(pymysql.err.MySQLError):
+        rows(other, "SELECT 1")
+
+
+def test_open_files_and_tables_are_counted(db, clearway_only):
+    def status_of(name):
+        return int(status(db, name))
+
+    assert status_of("Innodb_num_open_files") >= 2 and status_of("Open_files") >= 1
+    before = status_of("Open_tables")
+    run("CREATE TABLE t (a INT)", on=db)
+    assert status_of("Open_tables") == status_of("Open_table_definitions") == before + 1
+    names = [name for name, _ in rows(db, "SHOW GLOBAL STATUS LIKE 'Innodb%pending%'")]
+    assert names == ["Innodb_data_pending_fsyncs", "Innodb_data_pending_reads", "Innodb_data_pending_writes",
+                     "Innodb_os_log_pending_fsyncs", "Innodb_os_log_pending_writes"]

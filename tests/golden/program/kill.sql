@@ -14,3 +14,12 @@ CALL of_nothing();
 KILL nope;
 -- hide warnings
 CALL purged('2000-01-01');
+-- Whatever the value is, its number counts.
+KILL '999999';
+KILL '999999.7x';
+KILL 999998.7;
+KILL 1e30;
+KILL -1;
+KILL NULL;
+KILL 'x';
+KILL DATE'2024-01-01';

@@ -178,11 +178,8 @@ impl Session {
     fn kill_by_id(&mut self, parsed: &Parsed, query: bool, id: ExprId) -> Result<()> {
         let text = behind_last_word(parsed.source());
         let (value, _) = self.evaluate_in(parsed, id, text, false)?;
-        let id = match value {
-            Value::Int(n) if n >= 0 => n as u64,
-            Value::UInt(n) => n,
-            _ => return Err(err!(ER_NO_SUCH_THREAD, value.to_i64())),
-        };
+        // An id has 32 bits; the last one is nobody's.
+        let id = u32::try_from(value.to_integer()).unwrap_or(u32::MAX).into();
         self.kill(id, query)?;
         if query && id == u64::from(self.state.id) { Err(err!(ER_QUERY_INTERRUPTED)) } else { Ok(()) }
     }

@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
-use sync::waits::Wait;
+use sync::waits::{Operation, Wait, files, pending};
 use sync::{Mutex, Parker, Rank, Snapshot};
 use types::codes::*;
 use types::{Result, SqlError, err};
@@ -323,6 +323,27 @@ pub(crate) fn stored_accounts(
     })
 }
 
+/// Reads and writes that wait for the disk.
+const PENDING: [(&str, &[Wait], Operation); 5] = [
+    ("Innodb_data_pending_fsyncs", DATA_FILES, Operation::Sync),
+    ("Innodb_data_pending_reads", DATA_FILES, Operation::Read),
+    ("Innodb_data_pending_writes", DATA_FILES, Operation::Write),
+    ("Innodb_os_log_pending_fsyncs", &[Wait::LogFile], Operation::Sync),
+    ("Innodb_os_log_pending_writes", &[Wait::LogFile], Operation::Write),
+];
+const DATA_FILES: &[Wait] = &[Wait::DataFile, Wait::DoublewriteFile];
+
+fn definitions(server: &Server) -> u64 {
+    server.catalog.current().schemas.values().map(|schema| schema.tables.len() as u64).sum()
+}
+
+/// Files that are open, of the engine or of others.
+fn open_files(is_wanted: fn(bool) -> bool) -> u64 {
+    let (open, _) = files::files();
+    let is_engine = |wait: Wait| wait.name().starts_with("wait/io/file/innodb/");
+    open.iter().filter(|file| is_wanted(is_engine(file.what))).map(|file| u64::from(file.open)).sum()
+}
+
 pub(crate) fn register_gauges(server: &Arc<Server>) {
     let gauge = |name: &str, read: fn(&Server) -> u64| {
         let server: Weak<Server> = Arc::downgrade(server);
@@ -336,6 +357,15 @@ pub(crate) fn register_gauges(server: &Arc<Server>) {
         // Relaxed: a figure for the reader.
         observe::clock::uptime_s().saturating_sub(s.status_flushed_s.load(Ordering::Relaxed))
     });
+    gauge("Open_table_definitions", definitions);
+    // Every table is open, once for all sessions.
+    gauge("Open_tables", definitions);
+    observe::register_gauge("Open_files", || open_files(|is_engine| !is_engine));
+    observe::register_gauge("Innodb_num_open_files", || open_files(|is_engine| is_engine));
+    for (name, waits, operation) in PENDING {
+        let pending = move || waits.iter().map(|wait| pending(*wait, operation)).sum();
+        observe::register_gauge(name, pending);
+    }
     observe::register_gauge("Global_connection_memory", sync::memory::tracked);
     observe::register_gauge("Uptime", observe::clock::uptime_s);
     observe::register_gauge("Performance_schema_digest_lost", observe::digests::lost);

@@ -8,7 +8,7 @@ use crate::shim::RawMutex;
 use crate::{TimeCells, TimeTotals};
 use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{LazyLock, OnceLock};
 
 /// Most threads and sessions that have a book at once.
@@ -177,6 +177,8 @@ pub struct Book {
     events: OnceLock<Box<Records<{ word::COUNT }>>>,
     /// Events so far. W: the writer.
     written: AtomicU64,
+    /// The wait that lasts, and what it does, see [`pending`]; 0: none. W: the writer. R: readers.
+    pending: AtomicU16,
 }
 
 impl Default for Book {
@@ -188,6 +190,7 @@ impl Default for Book {
             sums: [const { TimeCells::new() }; Wait::COUNT],
             events: OnceLock::new(),
             written: AtomicU64::new(0),
+            pending: AtomicU16::new(0),
         }
     }
 }
@@ -418,6 +421,17 @@ pub fn books() -> impl Iterator<Item = &'static Book> {
     books.iter_claimed().map(|(_, book)| book)
 }
 
+fn pending_word(what: Wait, operation: Operation) -> u16 {
+    1 + (what.index() as u16) * 16 + operation as u16
+}
+
+/// How many are at this now: a figure of a moment.
+pub fn pending(what: Wait, operation: Operation) -> u64 {
+    let word = pending_word(what, operation);
+    // Relaxed: a figure to show.
+    books().filter(|book| book.pending.load(Ordering::Relaxed) == word).count() as u64
+}
+
 /// All sums at one moment: no session counts twice or is left out because it ends meanwhile.
 #[derive(Debug)]
 pub struct Picture {
@@ -482,6 +496,8 @@ impl Ticket {
             return None;
         }
         let began_ns = timed.then(now_ns);
+        // Relaxed: single writer; a figure to show.
+        book.pending.store(pending_word(what, operation), Ordering::Relaxed);
         let is_recorded = switches.has(Switches::THREAD | Switches::CURRENT);
         if is_recorded {
             book.record_begin(what, operation, began_ns.unwrap_or(0), timed, object);
@@ -491,13 +507,16 @@ impl Ticket {
 
     /// It was none. What has been told of it is over all the same.
     pub fn cancel(self) {
-        if self.is_recorded {
-            self.end(None);
+        match self.is_recorded {
+            true => _ = self.end(None),
+            false => self.book.pending.store(0, Ordering::Relaxed), // Relaxed: as in `begin`
         }
     }
 
     /// It is over. Answers how long it took, if it is timed.
     pub fn end(self, bytes: Option<u64>) -> Option<u64> {
+        // Relaxed: as in `begin`.
+        self.book.pending.store(0, Ordering::Relaxed);
         let ended_ns = self.began_ns.map(|_| now_ns());
         let took = self.began_ns.zip(ended_ns).map(|(began, ended)| ended.saturating_sub(began));
         if self.is_recorded {
@@ -535,8 +554,10 @@ mod tests {
         set_switches(Switches::of(true, true, true, true));
         let ticket = Ticket::begin(book, Wait::DataFile, Operation::Read, "a/b").unwrap();
         let open = book.current().unwrap();
+        assert_eq!([Operation::Read, Operation::Write].map(|how| pending(Wait::DataFile, how)), [1, 0]);
         assert_eq!((open.what, open.is_over, open.ended_ns, &*open.object), (Wait::DataFile, false, None, "a/b"));
         assert!(ticket.end(Some(16384)).is_some());
+        assert_eq!(pending(Wait::DataFile, Operation::Read), 0);
         let [over] = &book.history()[..] else { panic!("one event") };
         assert_eq!((over.owner, over.id, over.is_over, over.bytes), (7, 1, true, Some(16384)));
         book.idle_from(5);
