@@ -619,12 +619,12 @@ pub fn is_hex_literal(e: &Expr) -> bool {
     e.ty.kind == TypeKind::VarBinary && e.ty.unsigned && matches!(e.node, Node::Const(_))
 }
 
-/// Is it a column of a long string, or another that counts as a number without a warning?
+/// Is it a column or variable of a long string, or another that counts as a number without a warning?
 pub fn is_long_column(e: &Expr) -> bool {
     is_string(e.ty.kind)
         && e.ty.kind != TypeKind::Json
         && match &e.node {
-            Node::Column { .. } => e.ty.kind.is_blob(),
+            Node::Column { .. } | Node::Local(_) => e.ty.kind.is_blob(),
             // What it has answered is kept, and read quietly.
             Node::Subquery { .. } => !matches!(e.ty.kind, TypeKind::Enum | TypeKind::Set),
             Node::Aggregate(call) => call.quiet,

@@ -159,7 +159,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
                 self.locals[*local as usize] = Value::Null;
                 Ok(Next::On)
             }
-            Op::SetCase { local, value } => self.set_case(compiled, *local as usize, *value),
+            Op::SetCase { local, value, .. } => self.set_case(compiled, *local as usize, *value),
             Op::Run(part) => self.statement(compiled, *part).map(|()| Next::On),
             Op::Jump(to) => Ok(Next::To(*to)),
             Op::JumpUnless { condition, to, .. } => {
@@ -215,7 +215,13 @@ impl<'h, H: Host> Interpreter<'h, H> {
     fn set_case(&mut self, compiled: &Own, local: usize, part: PartId) -> Result<Next> {
         self.host.clear_conditions();
         self.ready(part, compiled, None)?;
-        let (value, ty) = self.value(part)?;
+        let (value, mut ty) = self.value(part)?;
+        // It is kept, and read quietly where a number is wanted, as long strings are.
+        ty.kind = match ty.kind {
+            TypeKind::Char | TypeKind::VarChar => TypeKind::LongText,
+            TypeKind::Binary | TypeKind::VarBinary => TypeKind::LongBlob,
+            kind => kind,
+        };
         if self.plans.types[local].data_type != ty {
             // What compares it is planned for its type.
             let mut types = self.plans.types.to_vec();
@@ -303,11 +309,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
             self.host.add_condition(condition.clone());
         }
         let condition = self.host.conditions().last().cloned().unwrap_or(condition);
-        let resume = match op {
-            Op::JumpUnless { otherwise, .. } => *otherwise,
-            _ => at + 1,
-        };
-        Ok(self.activate(compiled, number, condition, resume))
+        Ok(self.activate(compiled, number, condition, after_handling(op, at + 1)))
     }
 
     /// The statement has come to warnings: where the program goes on if a handler takes one.
@@ -334,7 +336,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
                 choose(program, handlers, c.code, &c.sqlstate, c.level).map(|number| (number, c.clone()))
             });
         let (number, condition) = taken?;
-        Some(self.activate(compiled, number, condition, after))
+        Some(self.activate(compiled, number, condition, after_handling(op, after)))
     }
 
     fn activate(&mut self, compiled: &Own, number: u32, condition: Condition, resume: Place) -> Place {
@@ -518,10 +520,17 @@ impl<'h, H: Host> Interpreter<'h, H> {
     fn call(&mut self, compiled: &Own, part: PartId, name: sql::ast::ObjectName, args: &[ExprId]) -> Result<()> {
         let parsed = &compiled.program().parts[part as usize];
         self.host.may_call(parsed, name)?;
+        let mut callee = self.host.find(parsed, name)?;
+        check_count(&callee, args.len())?;
         // What is given is the caller's to compute.
         self.ready(part, compiled, Some(args.into()))?;
         let (values, types) = self.values(part)?;
-        let callee = self.host.find(parsed, name)?;
+        let plan = self.plans.plans[part as usize].as_mut().expect("planned above");
+        if !self.host.prepared(plan).stands_alone() {
+            // A statement has run, and may have ended what the procedure was kept for.
+            callee = self.host.find(parsed, name)?;
+            check_count(&callee, args.len())?;
+        }
         let given = given(&callee, parsed, args, values, types)?;
         let inputs = self.inputs(compiled, &given, &callee)?;
         self.host.enter(&callee)?;
@@ -724,7 +733,17 @@ impl<'h, H: Host> Interpreter<'h, H> {
     }
 }
 
-/// The arguments of a call, from their values. Errors 1318, 1414.
+/// Error 1318.
+fn check_count(callee: &Compiled, given: usize) -> Result<()> {
+    let (wanted, routine) = (callee.program().parameter_count as usize, &callee.routine);
+    if wanted == given {
+        return Ok(());
+    }
+    let name = format!("{}.{}", routine.schema, routine.name);
+    Err(err!(ER_SP_WRONG_NO_OF_ARGS, routine.kind.word(), name, wanted, given))
+}
+
+/// The arguments of a call, from their values. Error 1414.
 fn given(
     callee: &Compiled,
     parsed: &Parsed,
@@ -734,11 +753,7 @@ fn given(
 ) -> Result<Vec<Given>> {
     let program = callee.program();
     let name = || format!("{}.{}", callee.routine.schema, callee.routine.name);
-    let wanted = program.parameter_count as usize;
-    if wanted != args.len() {
-        return Err(err!(ER_SP_WRONG_NO_OF_ARGS, callee.routine.kind.word(), name(), wanted, args.len()));
-    }
-    let mut given = Vec::with_capacity(wanted);
+    let mut given = Vec::with_capacity(args.len());
     for (i, ((id, value), ty)) in args.iter().zip(values).zip(types).enumerate() {
         given.push(match (program.locals[i].mode, &parsed[*id]) {
             (ParameterMode::In, _) => Given::Value(value, ty),
@@ -769,6 +784,15 @@ pub fn run_statement<H: Host>(
     interpreter.locals = values;
     interpreter.params = types.into();
     interpreter.run().map(drop)
+}
+
+/// Where the program goes on when a handler has had its say, if the operation itself would go on at `next`: a condition that has
+/// not come to a clean end is neither true nor false, and what hangs from it is left.
+fn after_handling(op: &Op, next: Place) -> Place {
+    match op {
+        Op::JumpUnless { otherwise, .. } | Op::SetCase { otherwise, .. } => *otherwise,
+        _ => next,
+    }
 }
 
 fn times(schedule: Option<EventSchedule>) -> Vec<ExprId> {

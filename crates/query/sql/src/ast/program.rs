@@ -216,15 +216,16 @@ pub enum Op {
     },
     /// The variable becomes NULL.
     Clear(LocalId),
-    /// What a CASE compares.
+    /// What a CASE compares. `otherwise`: where a CONTINUE handler goes on, behind the CASE.
     SetCase {
         local: LocalId,
         value: PartId,
+        otherwise: Place,
     },
     /// A statement.
     Run(PartId),
     Jump(Place),
-    /// `otherwise`: where a CONTINUE handler goes on when the condition fails.
+    /// `otherwise`: where a CONTINUE handler goes on when the condition fails or warns.
     JumpUnless {
         condition: PartId,
         to: Place,

@@ -128,7 +128,9 @@ impl Builder {
     pub fn end_choice(&mut self, jumps: &[Place]) {
         let here = self.here();
         for jump in jumps {
-            if let Op::JumpUnless { otherwise, .. } = &mut self.program.code[*jump as usize] {
+            if let Op::JumpUnless { otherwise, .. } | Op::SetCase { otherwise, .. } =
+                &mut self.program.code[*jump as usize]
+            {
                 *otherwise = here;
             }
         }

@@ -325,16 +325,16 @@ impl Parser<'_> {
     fn case_statement(&mut self) -> R<()> {
         const ENDS: [Kw; 3] = [Kw::WHEN, Kw::ELSE, Kw::END];
         self.bump();
+        let (mut conditions, mut leaves) = (Vec::new(), Vec::new());
         let compared = match self.at(Kw::WHEN) {
             true => None,
             false => {
                 let value = self.value_part()?;
                 let local = self.builder().add_local("", None, ParameterMode::In);
-                self.builder().emit(Op::SetCase { local, value });
+                conditions.push(self.builder().emit(Op::SetCase { local, value, otherwise: 0 }));
                 Some(local)
             }
         };
-        let (mut conditions, mut leaves) = (Vec::new(), Vec::new());
         self.expect(Kw::WHEN)?;
         loop {
             let condition = self.part(|p| {
@@ -381,13 +381,7 @@ impl Parser<'_> {
             let name = next.kw.spelling().to_lowercase();
             return Err(ParseError::at(err!(ER_SP_BAD_VAR_SHADOW, name), next.start as usize));
         }
-        let plain = matches!(next.tok, Tok::UserVar | Tok::AtAt) || {
-            let third = self.peek_second();
-            matches!(third.tok, Tok::Eq | Tok::Assign) && !matches!(next.kw, Kw::PASSWORD)
-                || third.tok == Tok::Dot && self.row_image(Str::source(next.start, next.end)).is_some()
-        };
-        if !plain {
-            // SET NAMES, SET GLOBAL x, SET ROLE: one statement.
+        if self.sets_as_a_whole(next) {
             let start = self.tok.start;
             let part = self.part(Self::set)?;
             self.check_in_program(part, start)?;
@@ -416,9 +410,13 @@ impl Parser<'_> {
                 }
                 continue;
             }
-            let assigned = self.at_name() && matches!(self.peek().tok, Tok::Eq | Tok::Assign);
-            let local = if assigned { self.local_at_hand() } else { None };
-            match local.filter(|_| said == VarScope::Unspecified) {
+            let next = self.peek();
+            let assigned = matches!(next.tok, Tok::Eq | Tok::Assign);
+            if !assigned && set::scope_of(self.tok.kw).is_some() && self.local_named(next).is_some() {
+                return Err(self.syntax_at(next.start));
+            }
+            let local = if assigned && self.at_name() { self.local_named(self.tok) } else { None };
+            match local {
                 Some(local) => {
                     self.bump();
                     self.bump();
@@ -438,9 +436,20 @@ impl Parser<'_> {
         }
     }
 
-    /// The variable that the current token names.
-    fn local_at_hand(&mut self) -> Option<LocalId> {
-        let token = self.tok;
+    /// SET with a grammar of its own, not of items: SET PASSWORD, SET ROLE, SET TRANSACTION and the like. `next`: what is behind
+    /// SET.
+    fn sets_as_a_whole(&self, next: Token) -> bool {
+        let second = self.peek_second();
+        let assigned = matches!(second.tok, Tok::Eq | Tok::Assign | Tok::Dot);
+        match next.kw {
+            Kw::PASSWORD => true,
+            Kw::TRANSACTION | Kw::ROLE | Kw::DEFAULT | Kw::RESOURCE => !assigned,
+            kw => set::scope_of(kw).is_some() && second.kw == Kw::TRANSACTION,
+        }
+    }
+
+    /// The variable that a token names.
+    fn local_named(&mut self, token: Token) -> Option<LocalId> {
         let name = match token.tok {
             Tok::Quoted => self.contents(token, 0),
             _ => Str::source(token.start, token.end),

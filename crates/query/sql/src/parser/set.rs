@@ -167,7 +167,7 @@ impl Parser<'_> {
     }
 }
 
-fn scope_of(kw: Kw) -> Option<VarScope> {
+pub(super) fn scope_of(kw: Kw) -> Option<VarScope> {
     Some(match kw {
         Kw::GLOBAL => VarScope::Global,
         Kw::SESSION | Kw::LOCAL => VarScope::Session,
