@@ -345,9 +345,7 @@ impl Session {
     pub(crate) fn close_statement(&mut self, id: u32) {
         if let Some(mut stmt) = self.statements.remove(id) {
             observe::increment(self.com("stmt_close"));
-            let parsed = stmt.parsed();
-            self.note_text(&parsed);
-            self.digest(parsed.source(), Verb::Deallocate);
+            self.note_prepared(&stmt.parsed(), Verb::Deallocate);
             self.close_cursor(&mut stmt);
             self.entry.closed(id);
             // Relaxed: a count that orders nothing.
@@ -401,9 +399,16 @@ impl Session {
         instance.name.get_or_init(|| shown.to_string());
         instance.prepared(now_ns().saturating_sub(began_ns));
         let parsed = self.statements.parsed(id);
-        self.note_text(&parsed);
-        self.digest(parsed.source(), Verb::Prepare);
+        self.note_prepared(&parsed, Verb::Prepare);
         Ok(())
+    }
+
+    /// The statement at hand is about this prepared one, unless it is a procedure's: then the CALL is at hand.
+    fn note_prepared(&mut self, parsed: &Parsed, verb: Verb) {
+        if self.programs.calls.is_empty() {
+            self.note_text(parsed);
+            self.digest(parsed.source(), verb);
+        }
     }
 
     /// EXECUTE name USING values.
@@ -423,14 +428,15 @@ impl Session {
         let began = self.recorder.look(&self.counters, self.log.sent);
         match &mut stmt.body {
             Body::Planned(planned) => {
-                self.note_text(&planned.parsed);
-                self.digest_plan(planned, Verb::Execute);
+                if self.programs.calls.is_empty() {
+                    self.note_text(&planned.parsed);
+                    self.digest_plan(planned, Verb::Execute);
+                }
                 self.recorder.uses_no_index = planned.prepared.uses_no_index();
                 self.log_execute(&planned.parsed, values, planned.prepared.uses_no_index());
             }
             Body::Other(parsed) => {
-                self.note_text(parsed);
-                self.digest(parsed.source(), Verb::Execute);
+                self.note_prepared(parsed, Verb::Execute);
                 self.log_execute(parsed, values, false);
             }
         }
