@@ -160,9 +160,15 @@ NOT DETERMINISTIC MODIFIES SQL DATA SQL SECURITY INVOKER
 COMMENT 'Puts back what ps_setup_save() has kept.'
 BEGIN
   DECLARE logged boolean DEFAULT @@SESSION.sql_log_bin;
-  IF COALESCE(IS_USED_LOCK('sys.ps_setup_save') = CONNECTION_ID(), FALSE) IS FALSE THEN
+  -- Nothing was kept, or it was put back before.
+  DECLARE EXIT HANDLER FOR SQLEXCEPTION
+  BEGIN
+    SET SESSION sql_log_bin = logged;
     SIGNAL SQLSTATE VALUE '90001'
       SET MESSAGE_TEXT = 'An error occurred, was sys.ps_setup_save() run before this procedure?';
+  END;
+  IF COALESCE(IS_USED_LOCK('sys.ps_setup_save') = CONNECTION_ID(), FALSE) IS FALSE THEN
+    SIGNAL SQLSTATE VALUE '90001';
   END IF;
   SET SESSION sql_log_bin = 0;
   DELETE FROM performance_schema.setup_actors;
@@ -195,8 +201,8 @@ BEGIN
     'UPDATE performance_schema.setup_instruments SET ENABLED = sys.ps_is_instrument_default_enabled(NAME), '
     'TIMED = sys.ps_is_instrument_default_timed(NAME)',
     'UPDATE performance_schema.setup_consumers SET ENABLED = IF(NAME IN (''global_instrumentation'', '
-    '''thread_instrumentation'', ''statements_digest'', ''events_statements_current'', ''events_statements_history'', '
-    '''events_transactions_current'', ''events_transactions_history''), ''YES'', ''NO'')',
+    '''thread_instrumentation'', ''statements_digest'', ''events_statements_current'', ''events_transactions_current''), '
+    '''YES'', ''NO'')',
     'DELETE FROM performance_schema.setup_objects',
     'INSERT INTO performance_schema.setup_objects SELECT t.type, s.name, ''%'', s.enabled, s.enabled '
     'FROM JSON_TABLE(''["EVENT", "FUNCTION", "PROCEDURE", "TABLE", "TRIGGER"]'', ''$[*]'' '
