@@ -1,6 +1,6 @@
 //! What functions remember during one execution.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 use types::Value;
@@ -32,11 +32,25 @@ impl Scratch {
     }
 }
 
-/// A compiled pattern.
+/// A pattern, compiled.
 pub struct Pattern {
-    pub(crate) regex: fancy_regex::Regex,
-    /// For subjects that end with a line break: there `$` matches before it, too.
-    pub(crate) before_break: Option<fancy_regex::Regex>,
+    pub(crate) text: String,
+    pub(crate) flags: Flags,
+    /// What of a subject decides which variant matches it.
+    pub(crate) asks: Asks,
+    /// The plainest one first, the others when a subject wants them: see [`crate::functions`]' `regexp::pattern`.
+    pub(crate) variants: [OnceCell<fancy_regex::Regex>; 4],
+}
+
+/// What a pattern must be told of its subject.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Asks {
+    /// Is there a line break at its end?
+    pub(crate) last_break: bool,
+    /// Is there one other than `\n`?
+    pub(crate) breaks: bool,
+    /// Is there a character that folds to several?
+    pub(crate) expansions: bool,
 }
 
 /// Flags of a match: `c`, `i`, `m`, `n`, `u`.

@@ -839,6 +839,7 @@ error_table! {
     ER_CURRENT_PASSWORD_CANNOT_BE_RETAINED = 3895, "HY000", "Current password can not be retained for user '%s'@'%s' because new password is empty.";
     ER_PARTIAL_REVOKES_EXIST = 3896, "HY000", "At least one partial revoke exists on a database. The system variable '@@partial_revokes' must be set to ON.";
     ER_CANNOT_GRANT_SYSTEM_PRIV_TO_MANDATORY_ROLE = 3897, "HY000", "AuthId `%.64s`@`%.64s` is set as mandatory_roles. Cannot grant the '%s' privilege.";
+    ER_REGEXP_INVALID_FLAG = 3900, "HY000", "Invalid match mode flag in regular expression.";
     ER_INVALID_JSON_VALUE_FOR_FUNC_INDEX = 3903, "22018", "Invalid JSON value for CAST for functional index '%.64s'.";
     ER_JSON_VALUE_OUT_OF_RANGE_FOR_FUNC_INDEX = 3904, "22003", "Out of range JSON value for CAST for functional index '%.64s'.";
     ER_EXCEEDED_MV_KEYS_NUM = 3905, "HY000", "Exceeded max number of values per record for multi-valued index '%-.64s' by %u value(s).";

@@ -1,7 +1,8 @@
 //! Regular expressions as ICU reads them, on a matcher with look-around and back-references.
 //!
-//! [`translate`] turns ICU's syntax into the matcher's where the two differ, and finds the mistakes that ICU has a message
-//! for. What is not the same: `\X`, and matching by equivalent characters.
+//! [`pattern`] turns ICU's syntax into the matcher's, and finds the mistakes that ICU has a message for. What is not the same: `\X`.
+
+mod pattern;
 
 use crate::function::{Args, Function, Rule, bytes, f};
 use crate::scratch::{Cached, Flags, Pattern, Scratch};
@@ -21,22 +22,10 @@ pub static FUNCTIONS: &[Function] = &[
     f("regexp_replace", 3, 6, Rule::LongText, replace),
 ];
 
-/// Steps of backtracking before a match is given up with error 3699, as `regexp_time_limit` does it.
-const BACKTRACK_MAX: usize = 1_000_000;
-
 /// One step of a search looks for no interrupts, and one for a long pattern may look at all of it for each byte of the subject: beyond
 /// so many bytes of the one times bytes of the other it is given up before it begins. Shorter patterns are searched for in one pass.
 const LONG_PATTERN_BYTES: usize = 4096;
 const SEARCH_WORK_MAX: usize = 1 << 32;
-
-impl Pattern {
-    fn for_subject(&self, subject: &str) -> &fancy_regex::Regex {
-        match &self.before_break {
-            Some(regex) if subject.ends_with(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']) => regex,
-            _ => &self.regex,
-        }
-    }
-}
 
 /// Patterns that one execution keeps compiled.
 const CACHED_MAX: usize = 32;
@@ -73,7 +62,7 @@ fn like_plain(a: &Args<'_>) -> Result<Option<bool>> {
     let Some(subject) = a.text(0)? else { return Ok(None) };
     let Ok(subject) = std::str::from_utf8(&subject) else { return Ok(None) };
     let pattern = a.run.evaluation().scratch().pattern(&pattern, read_flags(b"", collation, a.function)?)?;
-    let regex = pattern.for_subject(subject);
+    let regex = pattern.for_subject(subject)?;
     Ok(Some(Subject::new(subject, a.run).search(|s| regex.find_from_pos(s, 0))?.is_some()))
 }
 
@@ -111,7 +100,7 @@ fn replace<'a>(a: Args<'a>) -> Result<Value<'a>> {
         return Ok(call.text(""));
     }
     let with = String::from_utf8_lossy(&with).into_owned();
-    let (regex, subject) = (call.regex(), Subject::new(&call.subject, a.run));
+    let (regex, subject) = (call.regex()?, Subject::new(&call.subject, a.run));
     // What is less than none is the first.
     let which = if call.occurrence < 0 { 1 } else { call.occurrence };
     let mut out = String::new();
@@ -412,12 +401,13 @@ impl<'a> Call<'a> {
         Ok(Some(Call { subject, pattern, output, bytewise, start, occurrence }))
     }
 
-    fn regex(&self) -> &fancy_regex::Regex {
+    fn regex(&self) -> Result<&fancy_regex::Regex> {
         self.pattern.for_subject(&self.subject)
     }
 
     fn find(&self, from: usize, run: &dyn Execution) -> Result<Option<(usize, usize)>> {
-        Subject::new(&self.subject, run).search(|s| self.regex().find_from_pos(s, from.max(self.start)))
+        let regex = self.regex()?;
+        Subject::new(&self.subject, run).search(|s| regex.find_from_pos(s, from.max(self.start)))
     }
 
     /// The match asked for.
@@ -500,398 +490,11 @@ impl Scratch {
         if let Some(c) = cache.iter().find(|c| c.flags == flags && c.text == text) {
             return Ok(c.pattern.clone());
         }
-        let pattern = Rc::new(compile(&String::from_utf8_lossy(text), flags)?);
+        let pattern = Rc::new(Pattern::new(&String::from_utf8_lossy(text), flags)?);
         if cache.len() == CACHED_MAX {
             cache.remove(0);
         }
         cache.push(Cached { text: text.to_vec(), flags, pattern: pattern.clone() });
         Ok(pattern)
-    }
-}
-
-fn compile(text: &str, flags: Flags) -> Result<Pattern> {
-    let build = |text: &str| {
-        fancy_regex::RegexBuilder::new(text)
-            .case_insensitive(flags.ignore_case)
-            .multi_line(flags.multi_line)
-            .dot_matches_new_line(flags.dot_all)
-            .backtrack_limit(BACKTRACK_MAX)
-            .build()
-            .map_err(|e| compile_error(&e))
-    };
-    let (plain, has_end) = translate(text, flags, false)?;
-    let before_break = match has_end && !flags.multi_line {
-        true => Some(build(&translate(text, flags, true)?.0)?),
-        false => None,
-    };
-    Ok(Pattern { regex: build(&plain)?, before_break })
-}
-
-/// The mistakes that [`translate`] has not found.
-fn compile_error(e: &fancy_regex::Error) -> SqlError {
-    use fancy_regex::{Error, ParseError as P};
-    match e {
-        Error::ParseError(_, P::UnclosedOpenParen) => SqlError::new(ER_REGEXP_MISMATCHED_PAREN, MISMATCHED_PAREN),
-        Error::ParseError(_, P::InvalidBackref) => err!(ER_REGEXP_INVALID_BACK_REF),
-        Error::ParseError(_, P::TrailingBackslash | P::InvalidEscape(_) | P::InvalidHex) => bad_escape(),
-        Error::ParseError(at, _) => rule_syntax(*at),
-        _ => rule_syntax(0),
-    }
-}
-
-const MISMATCHED_PAREN: &str = "Mismatched parenthesis in regular expression.";
-
-fn rule_syntax(at: usize) -> SqlError {
-    err!(ER_REGEXP_RULE_SYNTAX, 1, at + 1)
-}
-
-fn bad_escape() -> SqlError {
-    err!(ER_REGEXP_BAD_ESCAPE_SEQUENCE)
-}
-
-/// A group that is open: does it look behind, and where does it begin?
-struct Group {
-    looks_behind: bool,
-}
-
-struct Translator<'t> {
-    chars: Vec<char>,
-    at: usize,
-    flags: Flags,
-    before_break: bool,
-    out: String,
-    groups: Vec<Group>,
-    captures: usize,
-    references: usize,
-    /// Is there something that a quantifier could repeat?
-    repeatable: bool,
-    has_end: bool,
-    text: &'t str,
-}
-
-/// The pattern in the matcher's syntax, and whether it has a `$`. `before_break`: `$` matches before a last line break, too.
-fn translate(text: &str, flags: Flags, before_break: bool) -> Result<(String, bool)> {
-    let mut t = Translator {
-        chars: text.chars().collect(),
-        at: 0,
-        flags,
-        before_break,
-        out: String::with_capacity(text.len() + 16),
-        groups: Vec::new(),
-        captures: 0,
-        references: 0,
-        repeatable: false,
-        has_end: false,
-        text,
-    };
-    t.run()?;
-    Ok((t.out, t.has_end))
-}
-
-impl Translator<'_> {
-    fn peek(&self, n: usize) -> Option<char> {
-        self.chars.get(self.at + n).copied()
-    }
-
-    fn run(&mut self) -> Result<()> {
-        while let Some(c) = self.peek(0) {
-            match c {
-                '\\' => self.escape()?,
-                '[' => self.class()?,
-                '(' => self.open(),
-                ')' => {
-                    if self.groups.pop().is_none() {
-                        return Err(SqlError::new(ER_REGEXP_MISMATCHED_PAREN, MISMATCHED_PAREN));
-                    }
-                    self.push(c, true);
-                }
-                '.' if !self.flags.dot_all => {
-                    let dot = if self.flags.unix_lines { "[^\n]" } else { r"[^\n\r\x0b\x0c\u{85}\u{2028}\u{2029}]" };
-                    self.out.push_str(dot);
-                    self.at += 1;
-                    self.repeatable = true;
-                }
-                '$' => {
-                    self.has_end = true;
-                    self.at += 1;
-                    self.repeatable = true;
-                    self.out.push_str(match self.before_break {
-                        true => r"(?=(?:\r\n|[\n\r\u{85}\u{2028}\u{2029}])?\z)",
-                        false => "$",
-                    });
-                }
-                '*' | '+' | '?' => {
-                    self.quantified()?;
-                    self.push(c, false);
-                    // Lazy or possessive.
-                    if let Some(c @ ('?' | '+')) = self.peek(0) {
-                        self.push(c, false);
-                    }
-                }
-                '{' => self.interval()?,
-                '|' => self.push(c, false),
-                c => self.push(c, true),
-            }
-        }
-        if !self.groups.is_empty() {
-            return Err(SqlError::new(ER_REGEXP_MISMATCHED_PAREN, MISMATCHED_PAREN));
-        }
-        if self.references > self.captures {
-            return Err(err!(ER_REGEXP_INVALID_BACK_REF));
-        }
-        Ok(())
-    }
-
-    fn push(&mut self, c: char, repeatable: bool) {
-        self.out.push(c);
-        self.at += 1;
-        self.repeatable = repeatable;
-    }
-
-    /// A quantifier comes: 3688 if there is nothing before it, 3695 for an unbounded one in a look-behind.
-    fn quantified(&self) -> Result<()> {
-        if !self.repeatable {
-            return Err(rule_syntax(self.at));
-        }
-        if self.peek(0) != Some('?') && self.groups.iter().any(|g| g.looks_behind) {
-            return Err(err!(ER_REGEXP_LOOK_BEHIND_LIMIT));
-        }
-        Ok(())
-    }
-
-    fn open(&mut self) {
-        let special = self.peek(1) == Some('?');
-        let looks_behind = special && self.peek(2) == Some('<') && matches!(self.peek(3), Some('=' | '!'));
-        let named = special && self.peek(2) == Some('<') && !looks_behind;
-        self.captures += (!special || named) as usize;
-        self.groups.push(Group { looks_behind });
-        self.push('(', false);
-        if special {
-            // `?:`, `?=`, `?<name>`, flags: as they stand, up to where the group's own pattern begins.
-            while let Some(c) = self.peek(0) {
-                self.push(c, false);
-                let done = match c {
-                    ':' | '=' | '!' | '>' | ')' => true,
-                    '#' => {
-                        while self.peek(0).is_some_and(|c| c != ')') {
-                            self.at += 1;
-                        }
-                        false
-                    }
-                    _ => false,
-                };
-                if done {
-                    if c == ')' {
-                        self.groups.pop();
-                    }
-                    break;
-                }
-            }
-        }
-    }
-
-    fn interval(&mut self) -> Result<()> {
-        let rest: String = self.chars[self.at + 1..].iter().take_while(|c| **c != '}').collect();
-        let closed = self.at + 1 + rest.chars().count() < self.chars.len();
-        let bad = || err!(ER_REGEXP_BAD_INTERVAL);
-        let (low, high) = match rest.split_once(',') {
-            Some((low, high)) => (low, Some(high)),
-            None => (&rest[..], None),
-        };
-        let number = |s: &str| s.parse::<u32>().map_err(|_| bad());
-        if !closed {
-            return Err(bad());
-        }
-        let low = number(low)?;
-        if let Some(high) = high.filter(|h| !h.is_empty())
-            && number(high)? < low
-        {
-            return Err(err!(ER_REGEXP_MAX_LT_MIN));
-        }
-        if !self.repeatable {
-            return Err(rule_syntax(self.at));
-        }
-        if high == Some("") && self.groups.iter().any(|g| g.looks_behind) {
-            return Err(err!(ER_REGEXP_LOOK_BEHIND_LIMIT));
-        }
-        self.out.push_str(&format!("{{{rest}}}"));
-        self.at += rest.chars().count() + 2;
-        self.repeatable = false;
-        if let Some(c @ ('?' | '+')) = self.peek(0) {
-            self.push(c, false);
-        }
-        Ok(())
-    }
-
-    fn escape(&mut self) -> Result<()> {
-        let Some(c) = self.peek(1) else { return Err(bad_escape()) };
-        self.at += 2;
-        self.repeatable = true;
-        match c {
-            'Q' => {
-                let quoted: String = self.chars[self.at..].iter().collect();
-                let end = quoted.find("\\E").unwrap_or(quoted.len());
-                quoted[..end].chars().for_each(|c| literal(c, &mut self.out));
-                self.at += quoted[..end].chars().count() + if end < quoted.len() { 2 } else { 0 };
-            }
-            'E' => {}
-            'h' => self.out.push_str(r"[\t\p{Zs}]"),
-            'H' => self.out.push_str(r"[^\t\p{Zs}]"),
-            'v' => self.out.push_str(r"[\n\x0b\x0c\r\u{85}\u{2028}\u{2029}]"),
-            'V' => self.out.push_str(r"[^\n\x0b\x0c\r\u{85}\u{2028}\u{2029}]"),
-            'R' => self.out.push_str(r"(?:\r\n|[\n\x0b\x0c\r\u{85}\u{2028}\u{2029}])"),
-            'e' => self.out.push_str(r"\x1b"),
-            'a' => self.out.push_str(r"\x07"),
-            'Z' => self.out.push_str(r"(?=(?:\r\n|[\n\r\u{85}\u{2028}\u{2029}])?\z)"),
-            '1'..='9' => {
-                self.references = self.references.max(c as usize - '0' as usize);
-                self.out.extend(['\\', c]);
-            }
-            'A' | 'b' | 'B' | 'd' | 'D' | 'f' | 'G' | 'n' | 'p' | 'P' | 'r' | 's' | 'S' | 't' | 'u' | 'U' | 'w'
-            | 'W' | 'x' | 'X' | 'z' | 'k' => self.out.extend(['\\', c]),
-            c => literal(c, &mut self.out),
-        }
-        Ok(())
-    }
-
-    /// A bracket expression: as it stands, its ranges checked.
-    fn class(&mut self) -> Result<()> {
-        let unclosed = || err!(ER_REGEXP_MISSING_CLOSE_BRACKET);
-        let mut depth = 0;
-        let mut before: Option<char> = None;
-        loop {
-            let Some(c) = self.peek(0) else { return Err(unclosed()) };
-            match c {
-                '[' if self.peek(1) == Some(':') => {
-                    let rest: String = self.chars[self.at..].iter().collect();
-                    let Some(end) = rest.find(":]") else { return Err(unclosed()) };
-                    self.out.push_str(match &rest[2..end] {
-                        "alpha" => r"\p{Alphabetic}",
-                        "alnum" => r"\p{Alphabetic}\p{Nd}",
-                        "digit" => r"\p{Nd}",
-                        "upper" => r"\p{Uppercase}",
-                        "lower" => r"\p{Lowercase}",
-                        "space" => r"\s",
-                        "punct" => r"\p{P}",
-                        _ => &rest[..end + 2],
-                    });
-                    self.at += rest[..end + 2].chars().count();
-                    before = None;
-                    continue;
-                }
-                '[' => {
-                    depth += 1;
-                    before = None;
-                    self.push(c, false);
-                    if self.peek(0) == Some('^') {
-                        self.push('^', false);
-                    }
-                    // At the beginning it is a member.
-                    if self.peek(0) == Some(']') {
-                        literal(']', &mut self.out);
-                        self.at += 1;
-                        before = Some(']');
-                    }
-                    continue;
-                }
-                ']' => {
-                    depth -= 1;
-                    self.push(c, true);
-                    if depth == 0 {
-                        return Ok(());
-                    }
-                    before = None;
-                    continue;
-                }
-                '\\' => {
-                    self.escape()?;
-                    before = None;
-                    continue;
-                }
-                '-' => {
-                    if let (Some(low), Some(high)) = (before, self.peek(1))
-                        && !matches!(high, ']' | '[' | '\\' | '-')
-                        && low > high
-                    {
-                        return Err(err!(ER_REGEXP_INVALID_RANGE));
-                    }
-                    before = None;
-                    self.push(c, false);
-                }
-                '&' if self.peek(1) == Some('&') => {
-                    before = None;
-                    self.push(c, false);
-                    self.push(c, false);
-                }
-                '&' | '~' if self.peek(1) != Some(c) => {
-                    before = Some(c);
-                    literal(c, &mut self.out);
-                    self.at += 1;
-                }
-                c => {
-                    before = Some(c);
-                    self.push(c, false);
-                }
-            }
-            debug_assert!(self.at <= self.text.len());
-        }
-    }
-}
-
-/// Appends a character that stands for itself.
-fn literal(c: char, out: &mut String) {
-    if c.is_ascii_punctuation() {
-        out.push('\\');
-    }
-    out.push(c);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const PLAIN: Flags = Flags { ignore_case: false, multi_line: false, dot_all: false, unix_lines: false };
-
-    #[test]
-    fn patterns_match_as_icus_do() {
-        for (pattern, subject, expected) in [
-            ("a.b", "a\rb", false),
-            ("a$", "a\n", true),
-            ("a$", "a\nb", false),
-            (r"\Qa.b\E+", "a.bb", true),
-            (r"^\h+x", "\t x", true),
-            ("[[:alpha:]]+1", "é1", true),
-            (r"(a)(b)\2\1", "abba", true),
-            ("(?<=a)b", "ab", true),
-            ("a++b", "aab", true),
-            (r"[\d&&[^5]]", "5", false),
-            ("x{2,3}y", "xxy", true),
-        ] {
-            let p = compile(pattern, PLAIN).unwrap_or_else(|e| panic!("{pattern}: {e}"));
-            let regex = match &p.before_break {
-                Some(r) if subject.ends_with('\n') => r,
-                _ => &p.regex,
-            };
-            assert_eq!(regex.is_match(subject).unwrap(), expected, "{pattern} {subject:?}");
-        }
-    }
-
-    #[test]
-    fn mistakes_have_icus_errors() {
-        for (pattern, code) in [
-            ("(", 3691),
-            ("a)", 3691),
-            ("[a", 3696),
-            ("a{2", 3692),
-            ("a{x}", 3692),
-            ("a{2,1}", 3693),
-            ("*", 3688),
-            ("\\", 3689),
-            ("[b-a]", 3697),
-            ("(?<=a*)b", 3695),
-            (r"\1", 3694),
-        ] {
-            assert_eq!(compile(pattern, PLAIN).err().map(|e| e.code), Some(code), "{pattern}");
-        }
     }
 }
