@@ -8,6 +8,8 @@ eight.bin: the 8-bit character sets and the order of those of their collations t
     u8 sets, u8 maps | u16 code point of each byte, 256 a set (0xFFFF: none), in the order of SETS
     maps times: u16 collation id, u8 weight[256]
 
+case.bin: upper and lower case (picture in ../src/collation/case.rs).
+
 uca520.bin: primaries of DUCET 5.2.0, in the format of collation_tables.py.
 
 tailorings.bin: what each language changes in the root's order (picture in ../src/collation/tailored.rs).
@@ -93,6 +95,36 @@ def eight(server):
     print("eight.bin:", len(SETS), "sets,", len(found), "maps")
     for number, name, charset in found:
         print(f'    row({number}, "{name}", {charset})')
+
+
+def case_runs(pairs):
+    runs = []
+    for n, other in sorted(pairs.items()):
+        for step in (1, 2):
+            if runs and runs[-1][3] == other - n and n - runs[-1][1] == step and runs[-1][2] in (0, step):
+                runs[-1][1:3] = n, step
+                break
+        else:
+            runs.append([n, n, 0, other - n])
+    return struct.pack("<H", len(runs)) + b"".join(struct.pack("<IIBi", a, b, max(s, 1), d) for a, b, s, d in runs)
+
+
+def case(server):
+    out = b""
+    for charset in ["latin1"] + SETS:
+        for function in ("upper", "lower"):
+            changed = f"{function}(convert(char(n using binary) using {charset}) collate {charset}_bin)"
+            rows = dict(server(f"select n, cast({changed} as binary) from codes where n between 128 and 255"))
+            # Some of koi8u become spaces, which is a mistake.
+            out += bytes(n if rows[n] == b" " else rows[n][0] for n in range(128, 256))
+    for charset, collation in (("utf8mb4", "utf8mb4_general_ci"), ("utf16", "utf16_unicode_520_ci"), ("utf8mb4", "utf8mb4_0900_ai_ci")):
+        for function in ("upper", "lower"):
+            changed = f"convert({function}(convert(c using {charset}) collate {collation}) using utf8mb4)"
+            rows = server(f"select n, {changed} from codes where cast({changed} as binary) <> cast(c as binary)")
+            # What does not fit into as many bytes is cut off, which is a mistake.
+            pairs = {n: other or getattr(chr(n), function)() for n, other in rows}
+            out += case_runs({n: ord(other) for n, other in pairs.items() if len(other) == 1})
+    (DATA / "case.bin").write_bytes(out)
 
 
 def all_weights(server, collation):
@@ -260,6 +292,6 @@ def tailorings(server):
 
 if __name__ == "__main__":
     mysql = Server(sys.argv[1], int(sys.argv[2]))
-    for step in sys.argv[3:] or ["eight", "uca520", "tailorings"]:
+    for step in sys.argv[3:] or ["eight", "case", "uca520", "tailorings"]:
         globals()[step](mysql)
     mysql("drop database observe")

@@ -44,6 +44,13 @@ const MAP_BYTES: usize = 2 + 256;
 pub struct EightBit(u8);
 
 impl EightBit {
+    pub const COUNT: usize = SETS.len();
+
+    /// Its place among the sets.
+    pub const fn number(self) -> usize {
+        self.0 as usize
+    }
+
     /// The set of that name, which there must be.
     pub const fn named(name: &str) -> EightBit {
         let mut i = 0;

@@ -4,6 +4,7 @@
 //! are made of it, so `compare`, `hash` and `weights` agree by construction or by test.
 
 mod ascii;
+pub mod case;
 mod like;
 mod registry;
 mod rows;

@@ -5,8 +5,10 @@ use crate::function::{Args, Function, MANY, Rule, bytes, f, volatile};
 use crate::{LoadedFile, convert};
 use memchr::memmem;
 use std::borrow::Cow;
+use types::charset::EightBit;
 use types::codes::*;
-use types::{Charset, Result, Value, base64, err};
+use types::collation::case::{self, Case};
+use types::{Charset, CollationId, Result, Value, base64, err};
 
 /// Of texts and bytes.
 pub static FUNCTIONS: &[Function] = &[
@@ -155,7 +157,7 @@ fn char_length<'a>(a: Args<'a>) -> Result<Value<'a>> {
 fn change_case<'a>(a: Args<'a>, upper: bool) -> Result<Value<'a>> {
     let Some(s) = a.text(0)? else { return Ok(Value::Null) };
     let set = a.charset(0);
-    if set.is_ascii_compatible() && set != Charset::Binary && s.is_ascii() {
+    if set.is_ascii_compatible() && set != Charset::Binary && set != LATIN5 && s.is_ascii() {
         let mut s = with_room(s);
         if upper {
             s.make_ascii_uppercase()
@@ -164,47 +166,38 @@ fn change_case<'a>(a: Args<'a>, upper: bool) -> Result<Value<'a>> {
         }
         return Ok(bytes(s));
     }
-    Ok(bytes(match set {
-        Charset::Binary => s,
-        Charset::Utf8mb4 | Charset::Utf8mb3 => match std::str::from_utf8(&s) {
-            Ok(t) => {
-                let t: String =
-                    if upper { t.chars().map(one_upper).collect() } else { t.chars().map(one_lower).collect() };
-                Cow::Owned(t.into_bytes())
-            }
-            Err(_) => s,
-        },
-        Charset::Ascii => Cow::Owned(if upper { s.to_ascii_uppercase() } else { s.to_ascii_lowercase() }),
-        set => Cow::Owned(change_case_of(set, &s, upper)),
-    }))
-}
-
-/// By way of the code points; a character whose other case the set lacks stays.
-fn change_case_of(set: Charset, s: &[u8], upper: bool) -> Vec<u8> {
-    let (mut out, mut rest) = (Vec::with_capacity(s.len()), s);
+    if let Some(table) = case::eight_bit(set, upper) {
+        return Ok(bytes(s.iter().map(|b| other_case(set, table, *b, upper)).collect::<Vec<u8>>()));
+    }
+    if set == Charset::Binary {
+        return Ok(bytes(s));
+    }
+    let of_set = [a.ty.collation, a.args[0].ty.collation].into_iter().find(|c| c.charset() == set);
+    let case = Case::of(of_set.unwrap_or_else(|| CollationId::default_of(set)), upper);
+    let (mut out, mut rest) = (Vec::with_capacity(s.len()), &s[..]);
     while !rest.is_empty() {
         let (code, length) = set.decode(rest);
-        let changed = char::from_u32(code).map(|c| if upper { one_upper(c) } else { one_lower(c) });
-        if !changed.is_some_and(|c| c as u32 != code && set.encode(c as u32, &mut out)) {
+        let changed = case.change(code);
+        // What is no character stays as it is, and so does one whose other case the set lacks.
+        if changed == code || !set.encode(changed, &mut out) {
             out.extend_from_slice(&rest[..length]);
         }
         rest = &rest[length..];
     }
-    out
+    Ok(bytes(out))
 }
 
-/// One character for one, as MySQL's tables map.
-fn one_upper(c: char) -> char {
-    let mut it = c.to_uppercase();
-    match (it.next(), it.next()) {
-        (Some(u), None) => u,
-        _ => c,
+const LATIN5: Charset = Charset::Eight(EightBit::named("latin5"));
+
+/// A byte's other case. In Turkish `i` and `I` are two letters, each with a case of its own.
+fn other_case(set: Charset, table: &[u8; 128], byte: u8, upper: bool) -> u8 {
+    match byte {
+        b'i' if upper && set == LATIN5 => 0xDD,
+        b'I' if !upper && set == LATIN5 => 0xFD,
+        0x80.. => table[usize::from(byte - 0x80)],
+        _ if upper => byte.to_ascii_uppercase(),
+        _ => byte.to_ascii_lowercase(),
     }
-}
-
-fn one_lower(c: char) -> char {
-    // Of İ, the one that becomes two, the dot is lost.
-    c.to_lowercase().next().unwrap_or(c)
 }
 
 fn substring<'a>(a: Args<'a>) -> Result<Value<'a>> {
