@@ -11,7 +11,6 @@ use crate::statement::{is_planned, parse_error};
 use expr::Env;
 use expr::error::unsupported;
 use sql::ast::{Expr, ExprId, Parsed, UnaryOp};
-use sql::keywords::Kw;
 use sql::lexer::{Lexer, Tok};
 use std::borrow::Cow;
 use types::codes::*;
@@ -94,22 +93,6 @@ pub(crate) fn assignment_texts(source: &[u8], mode: sql::SqlMode) -> Vec<Assignm
             _ => {}
         }
         before = token.end as usize;
-    }
-}
-
-/// The text behind the first WHERE outside parentheses.
-pub(crate) fn where_text(source: &[u8], mode: sql::SqlMode) -> Option<&[u8]> {
-    let mut lexer = Lexer::new(source, mode);
-    let mut depth = 0;
-    loop {
-        let token = lexer.next_token();
-        match token.tok {
-            Tok::LParen => depth += 1,
-            Tok::RParen => depth -= 1,
-            Tok::Word if depth == 0 && token.kw == Kw::WHERE => return source.get(token.end as usize..),
-            Tok::End | Tok::Bad => return None,
-            _ => {}
-        }
     }
 }
 

@@ -10,6 +10,7 @@ use crate::variables::{VarId, id};
 use accounts::{Access, AccountName, Privileges};
 use catalog::RoutineKind;
 use engine::Transaction;
+use plan::LocalType;
 use protocol::{Capabilities, Output};
 use run::program::{Condition, Form, Host, Interpreter, Own, Plans, run_statement};
 use run::{Env, Outcome, Prepared, RowSink};
@@ -242,6 +243,13 @@ impl Host for Calling<'_> {
         self.session.programs.given.clear();
         self.session.programs.closes |= done? == Done::Close;
         Ok(())
+    }
+
+    fn show(&mut self, part: &Parsed, types: &Arc<[LocalType]>, locals: &[Value<'static>]) -> Result<()> {
+        self.session.programs.shown = Some((Arc::clone(types), locals.to_vec()));
+        let result = self.obey(part, Vec::new());
+        self.session.programs.shown = None;
+        result
     }
 
     fn may_call(&mut self, part: &Parsed, name: ObjectName) -> Result<()> {

@@ -2,14 +2,12 @@
 
 use crate::buffer_pool;
 use crate::com::COM;
-use crate::evaluate::{literal, where_text};
+use crate::evaluate::literal;
 use crate::needs::Action;
 use crate::routine::kind_of;
-use crate::run::lexer_mode;
 use crate::session::plans::pins_of;
 use crate::session::{Done, Session};
 use crate::sink::WireSink;
-use crate::statement::parse_error;
 use crate::tls::own_status;
 use crate::variables::{VarId, id};
 use crate::viewer::viewer_of;
@@ -20,9 +18,11 @@ use inspect::{Rows, VirtualRows, show};
 use observe::Counter;
 use plan::ColumnMeta;
 use protocol::Output;
-use run::program::Condition;
+use run::program::{Condition, Form};
 use run::{Outcome, Prepared, RowSink};
-use sql::ast::{Account, EngineInfo, ObjectName, Parsed, Show, ShowFilter, ShowLimit, ShowWhat, VarScope};
+use sql::ast::{
+    Account, EngineInfo, ObjectName, Parsed, QueryId, SHOWN, Show, ShowFilter, ShowLimit, ShowWhat, VarScope,
+};
 use std::collections::HashMap;
 use std::sync::Arc;
 use types::codes::*;
@@ -42,10 +42,6 @@ const DEFAULT_ENGINE: VarId = id("default_storage_engine");
 const VERSION: VarId = id("version");
 const QUOTES_NAMES: VarId = id("sql_quote_show_create");
 const HASH_AS_HEX: VarId = id("print_identified_with_as_hex");
-
-/// The schema that a WHERE of SHOW is run in.
-const SHOW_SCHEMA: &str = "information_schema";
-const SHOW_TABLE: &str = "show";
 
 impl Session {
     /// What virtual tables may see of this session.
@@ -125,7 +121,7 @@ impl Session {
         match statement.filter {
             ShowFilter::None => {}
             ShowFilter::Like(pattern) => keep_like(&mut rows, parsed.bytes(pattern)),
-            ShowFilter::Where(_) => return self.send_where(rows, parsed.source(), out),
+            ShowFilter::Where(query) => return self.send_where(rows, parsed, query, out),
         }
         self.send(rows, out)
     }
@@ -402,23 +398,20 @@ impl Session {
     }
 
     /// `SHOW ... WHERE expr`: the rows become a table, and the expression a query over it.
-    fn send_where(&mut self, rows: Rows, source: &[u8], out: &mut Output) -> Result<Done> {
-        let mode = lexer_mode(self.state.sql_mode);
-        let condition = where_text(source, mode).ok_or_else(types::error::syntax_error)?;
-        let mut query = format!("SELECT * FROM `{SHOW_SCHEMA}`.`{SHOW_TABLE}` WHERE ").into_bytes();
-        query.extend_from_slice(condition);
-        let parsed = sql::parse(&query, mode).map_err(parse_error)?;
-        let table = Arc::new(VirtualRows(rows.rows).table(SHOW_SCHEMA, SHOW_TABLE, &rows.columns));
-        let (values, types) = self.bound_values();
+    fn send_where(&mut self, rows: Rows, parsed: &Parsed, query: QueryId, out: &mut Output) -> Result<Done> {
+        let table = Arc::new(VirtualRows(rows.rows).table(SHOWN.0, SHOWN.1, &rows.columns));
+        let (values, params) = self.bound_values();
+        let (locals, values) = self.programs.shown.take().unwrap_or_else(|| (Arc::default(), values));
+        let form = Form { locals, values: None, params: params.into() };
         // Subqueries may read any table, and need what any query needs for it.
         let (mut prepared, readable_since) = loop {
             let mut version = Version::clone(&self.dictionary());
             version.number = 0;
-            let schema = version.schemas.get_mut(SHOW_SCHEMA).expect("the server makes it");
-            Arc::make_mut(schema).tables.insert(SHOW_TABLE.to_string(), Arc::clone(&table));
+            let schema = version.schemas.get_mut(SHOWN.0).expect("the server makes it");
+            Arc::make_mut(schema).tables.insert(SHOWN.1.to_string(), Arc::clone(&table));
             let version = Arc::new(version);
-            let prepared = Prepared::new(&parsed, &version, &mut self.state, &types);
-            let prepared = prepared.map_err(|e| self.denied_or(&parsed, e))?;
+            let prepared = Prepared::of_query_in_program(parsed, query, &version, &mut self.state, &form);
+            let prepared = prepared.map_err(|e| self.denied_or(parsed, e))?;
             self.check_rights(&prepared)?;
             let (pins, readable_since) = pins_of(&prepared, &version);
             if pins.is_empty() || self.pin_tables(&pins, false)? {

@@ -121,6 +121,20 @@ impl Prepared {
         Prepared::plan(stmt, version, env, params, &|planner| planner.query_body_of(query))
     }
 
+    /// The same with the variables of a stored program.
+    pub fn of_query_in_program(
+        stmt: &Parsed,
+        query: QueryId,
+        version: &Arc<Version>,
+        env: &mut dyn Env,
+        form: &Form,
+    ) -> Result<Prepared> {
+        Prepared::plan(stmt, version, env, &form.params, &|planner| {
+            planner.settings.locals = Arc::clone(&form.locals);
+            planner.query_body_of(query)
+        })
+    }
+
     /// The same query filling a table just made: output `i` goes to column `columns[i]`. The table need not be in `version`, and is not
     /// among [`Prepared::tables`] unless it has rules. Errors as [`Prepared::new`].
     pub fn filling(

@@ -2,7 +2,9 @@
 
 use crate::session::plans::Planned;
 use accounts::Access;
+use plan::LocalType;
 use run::program::{Own, Plans};
+use std::sync::Arc;
 use types::{CollationId, DataType, Value};
 
 /// What of stored programs a session keeps.
@@ -14,6 +16,8 @@ pub(crate) struct Programs {
     pub kept: Vec<Plans<Box<Planned>>>,
     /// Values of expressions of the statement at hand that were evaluated before: what SET sets, the schedule of an event.
     pub given: Vec<(Value<'static>, DataType)>,
+    /// The variables of the routine whose SHOW is at hand: their types, and their values.
+    pub shown: Option<(Arc<[LocalType]>, Vec<Value<'static>>)>,
     /// SET ROLE was among the statements of the routines that run.
     pub sets_roles: bool,
     /// COMMIT RELEASE and the like have asked for the end of the connection.

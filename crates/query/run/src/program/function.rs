@@ -10,7 +10,7 @@ use crate::prepared::{Prepared, Uses};
 use catalog::RoutineKind;
 use engine::{Savepoint, Transaction};
 use expr::call::StoredCall;
-use plan::TableUse;
+use plan::{LocalType, TableUse};
 use sql::ast::{ObjectName, Parsed, Statement};
 use std::sync::Arc;
 use types::codes::*;
@@ -282,6 +282,10 @@ impl Host for Within<'_> {
             }
             _ => self.env.obey_within(self.tx, part, given.into_iter().next()),
         }
+    }
+
+    fn show(&mut self, part: &Parsed, _: &Arc<[LocalType]>, _: &[Value<'static>]) -> Result<()> {
+        self.obey(part, Vec::new())
     }
 
     fn may_call(&mut self, part: &Parsed, name: ObjectName) -> Result<()> {

@@ -402,7 +402,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
         match &parsed.statement {
             Statement::GetDiagnostics(get) => return self.get_diagnostics(compiled, part, parsed, get),
             Statement::Signal(signal) => return self.signal(compiled, part, signal),
-            Statement::Show(_) => return self.host.obey(parsed, Vec::new()),
+            Statement::Show(_) => return self.host.show(parsed, &self.plans.types, &self.locals),
             _ => self.host.clear_conditions(),
         }
         match &parsed.statement {

@@ -53,6 +53,8 @@ pub trait Host {
     fn run(&mut self, plan: &mut Self::Plan, locals: &[Value<'static>]) -> Result<()>;
     /// Runs any other statement. `given`: the values of its expressions that the program has evaluated.
     fn obey(&mut self, part: &Parsed, given: Vec<(Value<'static>, DataType)>) -> Result<()>;
+    /// Runs SHOW, whose WHERE may name the program's variables.
+    fn show(&mut self, part: &Parsed, types: &Arc<[LocalType]>, locals: &[Value<'static>]) -> Result<()>;
     /// May the procedure be called, if there is one? Asked before arguments are looked at. Error 1370.
     fn may_call(&mut self, part: &Parsed, name: ObjectName) -> Result<()>;
     /// Looks a procedure up. Errors 1205, 1305, 1312, and those of what is forbidden where it is called.

@@ -96,8 +96,12 @@ pub enum ShowFilter {
     #[default]
     None,
     Like(Str),
-    Where(ExprId),
+    /// A query of all columns of [`SHOWN`] under the condition: the rows of that name are whatever is shown.
+    Where(QueryId),
 }
+
+/// The schema and the table that a WHERE of SHOW reads.
+pub const SHOWN: (&str, &str) = ("information_schema", "show");
 
 /// SHOW with its LIKE or WHERE. Manual: 15.7.7.
 #[derive(Debug)]

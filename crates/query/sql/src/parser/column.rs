@@ -69,7 +69,7 @@ impl Parser<'_> {
     }
 
     /// A name that stands nowhere in the text.
-    fn static_name(&mut self, name: &str) -> Name {
+    pub(super) fn static_name(&mut self, name: &str) -> Name {
         let from = self.extra.len();
         self.extra.extend_from_slice(name.as_bytes());
         Str::extra(from, self.extra.len())

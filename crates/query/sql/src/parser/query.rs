@@ -170,7 +170,7 @@ impl Parser<'_> {
         }
     }
 
-    fn new_query(&mut self, body: QueryBody) -> QueryId {
+    pub(super) fn new_query(&mut self, body: QueryBody) -> QueryId {
         self.add_query(Query {
             with: None,
             body,

@@ -11,11 +11,37 @@ impl Parser<'_> {
         } else if self.eat(Kw::LIKE) {
             ShowFilter::Like(self.text()?)
         } else if self.eat(Kw::WHERE) {
-            ShowFilter::Where(self.expr()?)
+            let filter = self.expr()?;
+            ShowFilter::Where(self.query_of_shown(filter))
         } else {
             ShowFilter::None
         };
         Ok(Statement::Show(Box::new(Show { what, filter })))
+    }
+
+    fn query_of_shown(&mut self, filter: ExprId) -> QueryId {
+        let (schema, table) = SHOWN;
+        let name = ObjectName { schema: Some(self.static_name(schema)), name: self.static_name(table) };
+        let factor = TableFactor { name, alias: None, partitions: Vec::new(), index_hints: Vec::new() };
+        let from = Some(self.add_table(TableRef::Table(factor)));
+        let select = Select { from, filter: Some(filter), ..self.bare_select(vec![SelectItem::Star]) };
+        self.new_query(QueryBody::Select(Box::new(select)))
+    }
+
+    /// A SELECT that stands nowhere in the text.
+    pub(super) fn bare_select(&self, items: Vec<SelectItem>) -> Select {
+        Select {
+            start: self.tok.start,
+            hints: None,
+            options: SelectOptions::default(),
+            items,
+            from: None,
+            filter: None,
+            group: Vec::new(),
+            rollup: false,
+            having: None,
+            windows: Vec::new(),
+        }
     }
 
     /// FROM | IN name, or nothing.

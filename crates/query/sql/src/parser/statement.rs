@@ -98,7 +98,20 @@ impl Parser<'_> {
     fn do_expressions(&mut self) -> R<Statement> {
         let mark = self.scratch.len();
         loop {
-            let item = self.expr()?;
+            let (before, start) = (self.exprs.len(), self.tok.start);
+            let mut item = self.expr()?;
+            let is_of_rows = |e: &Expr| {
+                matches!(e, Expr::Aggregate { .. } | Expr::CountStar | Expr::GroupConcat(_) | Expr::Window(_))
+            };
+            if self.exprs[before..].iter().any(is_of_rows) {
+                // An aggregate is that of the one row that there is.
+                let select =
+                    self.bare_select(vec![SelectItem::Expr { expr: item, alias: None, text: self.text_since(start) }]);
+                let query = self.new_query(QueryBody::Select(Box::new(select)));
+                item = self.add(Expr::Subquery(query));
+                self.tallest += 1;
+                self.merged += 1;
+            }
             self.scratch.push(item);
             self.select_alias()?;
             if !self.eat_tok(Tok::Comma) {
