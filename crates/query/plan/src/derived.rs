@@ -201,6 +201,11 @@ impl Planner<'_> {
             source.settle();
             source.filter = source.filter.map(lifted);
             source.stands_for = source.stands_for.map(|exprs| exprs.into_iter().map(lifted).collect());
+            source.lateral = source.lateral.map(|slots| slots << (slot + 1));
+            if let Some(table) = &mut source.json_table {
+                table.slot += slot + 1;
+                lift(&mut table.doc, slot + 1, false);
+            }
             self.block().sources.push(source);
         }
         self.block().shapes.extend(block.shapes);

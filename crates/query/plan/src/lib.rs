@@ -167,6 +167,7 @@ impl<'p> Planner<'p> {
                 candidate: None,
                 merges: source::Merges::All,
                 merging: false,
+                written: false,
                 pushed: None,
             },
             warnings: state::Warnings { notes: Vec::new(), literal_warnings: Vec::new(), resolved: Vec::new() },

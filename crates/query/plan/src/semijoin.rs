@@ -62,8 +62,11 @@ impl Planner<'_> {
         let block = self.current_block();
         let plain = |s: &Source| {
             let query = s.derived.as_ref();
-            s.lateral.is_none()
-                && s.json_table.is_none()
+            let moves = match &s.json_table {
+                None => s.lateral.is_none(),
+                Some(table) => self.request.written && self.is_movable(&table.doc),
+            };
+            moves
                 && s.working.is_none()
                 && s.read == engine::Read::Consistent
                 && query.is_none_or(|q| !q.correlated)

@@ -472,6 +472,7 @@ impl Planner<'_> {
         let hinted = |t: &TableRef| matches!(t, TableRef::Table(factor) if !factor.index_hints.is_empty());
         let plain = is_select && !parsed.table_refs().iter().any(hinted);
         inner.request.merging = merges && plain && view.algorithm != ViewAlgorithm::TempTable;
+        inner.request.written = written;
         let pushed = if is_select { self.request.pushed.take() } else { None };
         let pushes = pushed.is_some();
         inner.request.pushed = pushed;

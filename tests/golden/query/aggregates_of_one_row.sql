@@ -1,0 +1,33 @@
+-- DO computes aggregates and windows of the one row that there is, SET does not.
+DO COUNT(*);
+DO SUM(1), MAX(2) + 1;
+DO COUNT(*) OVER (), RANK() OVER ();
+DO (SELECT COUNT(*));
+DO GROUP_CONCAT('a'), 1 AS x;
+DO SUM(COUNT(*));
+DO COUNT(a);
+SET @a = COUNT(*);
+CREATE PROCEDURE p() BEGIN DO COUNT(*), SUM(1); SELECT 'done'; END;
+CALL p();
+DROP PROCEDURE p;
+-- A view that joins JSON_TABLE is written through to its table.
+CREATE TABLE t (a INT, s VARCHAR(10));
+INSERT INTO t VALUES (1, 'a'), (2, 'b'), (5, 'e');
+CREATE VIEW v1 AS SELECT a, s FROM t, JSON_TABLE('[1, 2]', '$[*]' COLUMNS (jc INT PATH '$')) jt;
+CREATE VIEW v2 AS SELECT t.a, t.s, jt.jc FROM t JOIN JSON_TABLE('[1, 2]', '$[*]' COLUMNS (jc INT PATH '$')) jt ON jt.jc = t.a;
+CREATE VIEW v3 AS SELECT t.a, t.s, jt.jc FROM t JOIN JSON_TABLE(JSON_ARRAY(t.a, 7), '$[*]' COLUMNS (jc INT PATH '$')) jt;
+SELECT table_name, is_updatable FROM information_schema.views WHERE table_schema = 'golden' ORDER BY 1;
+UPDATE v1 SET s = CONCAT(s, '1');
+SELECT * FROM t;
+UPDATE v2 SET s = CONCAT(s, jc);
+SELECT * FROM t;
+UPDATE v2 SET s = 'x' WHERE jc = 2;
+SELECT * FROM t;
+UPDATE v3 SET s = CONCAT('y', jc) WHERE jc = 7 AND a > 1;
+SELECT * FROM t;
+UPDATE v2 SET jc = 1;
+DELETE FROM v2;
+UPDATE t x JOIN v2 ON v2.a = x.a SET v2.s = 'joined';
+SELECT * FROM t;
+DROP VIEW v1, v2, v3;
+DROP TABLE t;
