@@ -11,8 +11,9 @@ use crate::Provenance;
 use crate::Told;
 use expr::Shape;
 use expr::error::unsupported;
-use expr::{Expr, compare};
+use expr::{Expr, Node, compare};
 use sql::ast::{self, QueryBody, QueryId};
+use std::sync::Arc;
 use types::codes::*;
 use types::{DataType, Result, SqlError, TypeKind, err};
 
@@ -21,7 +22,7 @@ use types::{DataType, Result, SqlError, TypeKind, err};
 pub struct Working {
     number: usize,
     /// Known once a block without recursion is planned.
-    columns: Option<Vec<(String, DataType)>>,
+    columns: Option<Vec<(String, DataType, Option<Arc<[String]>>)>>,
     /// [`Planner::level`] of the blocks that may read the expression itself, once each.
     level: usize,
     references: usize,
@@ -77,9 +78,11 @@ impl Planner<'_> {
             (c.provenance, c.told) = (Provenance::Merged, Told::kept(&c.name));
         }
         let types: Vec<DataType> = seed.outputs.iter().map(|e| DataType { nullable: true, ..column_type(e) }).collect();
-        let members = seed.outputs.iter().map(|e| e.members().cloned().unwrap_or_default()).collect();
+        let members: Vec<Arc<[String]>> =
+            seed.outputs.iter().map(|e| e.members().cloned().unwrap_or_default()).collect();
         let names = columns.iter().map(|c| c.name.clone()).collect();
-        let outputs: Vec<Expr> = types.iter().enumerate().map(|(i, ty)| Expr::column(0, i, *ty)).collect();
+        let outputs: Vec<Expr> =
+            types.iter().zip(&members).enumerate().map(|(i, (ty, members))| kept_column(i, *ty, members)).collect();
         let shapes = vec![Shape::Tuple(outputs.len())];
         let limit: OrderlessLimit = limit?;
         let recursive =
@@ -133,8 +136,9 @@ impl Planner<'_> {
             });
             let names = self.scope.ctes[at].columns.clone();
             let columns = self.derived_columns(seed.as_ref().expect("just set"), &names)?;
-            let types = seed.as_ref().expect("just set").outputs.iter().map(column_type);
-            self.working(at).columns = Some(columns.into_iter().map(|c| c.name).zip(types).collect());
+            let outputs = &seed.as_ref().expect("just set").outputs;
+            let known = columns.into_iter().zip(outputs).map(|(c, e)| (c.name, column_type(e), e.members().cloned()));
+            self.working(at).columns = Some(known.collect());
         }
         Ok(())
     }
@@ -209,13 +213,13 @@ impl Planner<'_> {
             return Err(too_often(&name));
         }
         let number = working.number;
-        let column = |(name, ty)| SourceColumn {
+        let column = |(name, ty, members)| SourceColumn {
             name,
             data_type: DataType { nullable: true, ..ty },
             hidden: false,
             invisible: false,
             origin: None,
-            members: None,
+            members,
         };
         let columns: Vec<SourceColumn> = columns.into_iter().map(column).collect();
         let slot = self.block().shapes.len();
@@ -239,6 +243,17 @@ fn column_type(e: &Expr) -> DataType {
         TypeKind::Enum | TypeKind::Set if e.members().is_none() => DataType { kind: TypeKind::Char, ..e.ty },
         _ => compare::column_of(e),
     }
+}
+
+/// A column of the rows, which hold the numbers of ENUM and SET.
+fn kept_column(i: usize, ty: DataType, members: &Arc<[String]>) -> Expr {
+    let number = DataType { nullable: true, ..DataType::new(TypeKind::BigInt).unsigned() };
+    let node = match ty.kind {
+        TypeKind::Enum => Node::EnumText(Box::new(Expr::column(0, i, number)), members.clone()),
+        TypeKind::Set => Node::SetText(Box::new(Expr::column(0, i, number)), members.clone()),
+        _ => return Expr::column(0, i, ty),
+    };
+    Expr::new(node, ty)
 }
 
 /// Stands for 3573 or 3574 until it is known which.

@@ -7,7 +7,7 @@ use crate::spill::{Place, WorkingTable};
 use crate::subquery::Query;
 use crate::{Frame, Op, Receive, Run, Scope, Step, tuple};
 use expr::key::encode_key;
-use expr::{Execution, convert, member_text};
+use expr::{Execution, convert};
 use observe::Counter;
 use plan::node::{QueryPlan, Recursive};
 use std::sync::Arc;
@@ -80,10 +80,6 @@ impl RecursiveOp {
                 let context =
                     StoreContext { mode: run.evaluation.sql_mode, column: &names[i], row: 1, members: &members[i] };
                 let v = if v.is_null() { v } else { types::coerce_for_store(v, &source, ty, &context)?.0 };
-                let v = match ty.kind {
-                    TypeKind::Enum | TypeKind::Set => member_text(v, *ty, &members[i]),
-                    _ => v,
-                };
                 if *distinct {
                     encode_key(key, &v, ty, false);
                 }
