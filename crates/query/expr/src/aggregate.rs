@@ -43,7 +43,7 @@ impl AggregateCall {
                 DataType::string(TypeKind::Char, t.length, t.collation)
             }
             (Min | Max, Some(t)) => DataType { nullable: true, zerofill: false, ..t },
-            (Any, Some(t)) => DataType { nullable: true, zerofill: t.zerofill && t.kind != TypeKind::Year, ..t },
+            (Any, Some(t)) => DataType { nullable: true, zerofill: t.zerofill && t.kind.is_bytes(), ..t },
             (BitAnd | BitOr | BitXor, Some(t)) if is_binary(&t) => {
                 DataType::string(TypeKind::VarBinary, t.length + 1, CollationId::BINARY).unsigned().not_null()
             }

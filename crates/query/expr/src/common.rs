@@ -68,7 +68,8 @@ pub fn common_type(list: &[&Expr], operation: &str) -> Result<DataType> {
     ty.nullable = nullable;
     // A bare NULL has a sign.
     ty.unsigned &= ty.kind != K::Decimal || list.iter().all(|e| e.ty.kind != K::Null);
-    ty.zerofill &= list.len() == 1 && ty.kind != K::Year;
+    // Of numbers those of a column alone are filled up.
+    ty.zerofill &= list.len() == 1 && !ty.kind.is_numeric() && ty.kind != K::Year;
     Ok(ty)
 }
 

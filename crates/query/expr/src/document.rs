@@ -1,5 +1,6 @@
 //! Values as documents, and documents where a number is asked for: warning 3156 of one that is none from end to end.
 
+use crate::operator::ArithOp;
 use crate::{Execution, Expr, Node};
 use types::codes::*;
 use types::json::{Json, binary, opaque, parse};
@@ -117,6 +118,10 @@ pub fn scalar(v: &Value<'_>, e: &Expr) -> Result<Json> {
     Ok(match v {
         Value::Json(_) => document(v)?,
         Value::Int(n) if is_boolean(e) => Json::Bool(*n != 0),
+        // A difference that is nothing has no decimals.
+        Value::Decimal(d) if d.is_zero() && matches!(e.node, Node::Arith(ArithOp::Sub, ..)) => {
+            Json::Decimal(Decimal::ZERO)
+        }
         Value::DateTime(t) if e.ty.kind == TypeKind::Timestamp => Json::Timestamp(*t),
         Value::UInt(bits) if e.ty.kind == TypeKind::Bit => {
             let bytes = e.ty.length.clamp(1, 64).div_ceil(8) as usize;

@@ -12,7 +12,7 @@
 //!   function  what a function is, and the rule of its type     } these three know one another
 //!   execution what is asked of the statement that evaluates   /
 //!   charset, clock, document, convert, compare, number: what the nodes mean, value by value
-//!   integer, moment, store, array, args: values where others are asked for, arguments of functions among them
+//!   integer, moment, store, array, args, escape: values where others are asked for, arguments of functions among them
 //!   common, operand, adapt: operands brought to what stands beside them, at planning
 //!   functions, wide: the functions that there are, and how they are found
 //!   list, alternatives: many conditions looked up at once    print        the tree as text
@@ -37,6 +37,7 @@ pub mod convert;
 pub mod document;
 mod env;
 pub mod error;
+pub mod escape;
 mod eval;
 mod execution;
 pub mod function;

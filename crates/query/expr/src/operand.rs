@@ -116,7 +116,7 @@ pub fn number_of_long(e: Expr) -> Expr {
     if let Node::Call(f, args) = &e.node
         && matches!(f.name, "greatest" | "least")
         && args.iter().any(is_time)
-        && !args.iter().any(is_date)
+        && !args.iter().any(|e| is_date(e) || e.ty.kind == TypeKind::Json)
     {
         // The greatest number, and not the number of the greatest text.
         let cast =

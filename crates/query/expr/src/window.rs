@@ -38,7 +38,7 @@ fn widened(ty: DataType) -> DataType {
     let kind = match ty.kind {
         k if k.is_integer() && ty.length >= 10 => {
             let unsigned = convert::is_unsigned(&ty);
-            return DataType { kind: K::BigInt, nullable: true, unsigned, ..ty };
+            return DataType { kind: K::BigInt, nullable: true, unsigned, zerofill: false, ..ty };
         }
         k if k.is_integer() || k == K::Year => K::Int,
         K::Char | K::Enum | K::Set => K::VarChar,
@@ -47,6 +47,6 @@ fn widened(ty: DataType) -> DataType {
         K::TinyBlob => return DataType { nullable: true, ..DataType::string(K::VarBinary, 255, ty.collation) },
         k => k,
     };
-    let zerofill = ty.zerofill && ty.kind != K::Year;
+    let zerofill = ty.zerofill && !ty.kind.is_numeric() && ty.kind != K::Year;
     DataType { kind, nullable: true, unsigned: convert::is_unsigned(&ty), zerofill, ..ty }
 }

@@ -188,7 +188,8 @@ impl Planner<'_> {
 
     fn regroup_parts(&self, e: &mut Expr, g: &mut Grouping<'_>) -> Result<()> {
         if let Some(i) = g.keys.iter().position(|k| k.same(e)) {
-            let zerofill = e.ty.zerofill && !(g.rollup && e.ty.kind == TypeKind::Year);
+            let is_number = e.ty.kind.is_numeric() || e.ty.kind == TypeKind::Year;
+            let zerofill = e.ty.zerofill && !(g.rollup && is_number);
             let ty = compare::column_of(e);
             *e = Expr::column(g.slot, i, DataType { nullable: ty.nullable || g.rollup, zerofill, ..ty });
             return Ok(());

@@ -5,7 +5,7 @@ use crate::parameter::Otherwise;
 use crate::{Planner, parameter};
 use expr::compare;
 use expr::operator::CmpOp;
-use expr::{Expr, Node, adapt, between, boolean_type, convert, functions, list as lists, moment, operand};
+use expr::{Expr, Node, adapt, between, boolean_type, convert, escape, functions, list as lists, moment, operand};
 use sql::ast::{self, Expr as Ast, ExprId, ExprList};
 use types::codes::*;
 use types::{Result, TypeKind, Value, err};
@@ -51,11 +51,16 @@ impl Planner<'_> {
         escape: Option<ExprId>,
     ) -> Result<Expr> {
         let (a, b) = (self.expr(operand)?, self.expr(pattern)?);
-        let escape = escape.map(|e| self.expr(e)).transpose()?;
+        let escape = escape.map(|e| self.expr_like(e, &self.text_parameter())).transpose()?;
         let all: Vec<&Expr> = [&a, &b].into_iter().chain(&escape).collect();
         let collation = compare::collation_for(&all, "like")?;
         let (a, b) = (compare::in_charset(a, collation), compare::in_charset(b, collation));
-        let escape = escape_character(escape)?;
+        let (b, escape) = match escape {
+            Some(e) if !matches!(e.node, Node::Const(_)) && !escape::depends_on_row(&e) => {
+                (escape::of_pattern(b, e), Some(escape::KNOWN_ESCAPE))
+            }
+            escape => (b, escape_character(escape)?),
+        };
         let nullable = a.ty.nullable || b.ty.nullable;
         let node = Node::Like { negated, operands: Box::new([a, b]), escape, collation };
         Ok(Expr::new(node, boolean_type(nullable)))

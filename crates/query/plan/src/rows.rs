@@ -63,7 +63,7 @@ impl Planner<'_> {
         }
         let types = self.queries.planned[query].outputs.iter().map(compare::column_of);
         let column = |(column, ty): (usize, DataType)| {
-            let zerofill = ty.zerofill && ty.kind != TypeKind::Year;
+            let zerofill = ty.zerofill && !ty.kind.is_numeric() && ty.kind != TypeKind::Year;
             let node = Node::Subquery { query, column: column as u16 };
             Expr::new(node, DataType { nullable: ty.nullable || !is_one, zerofill, ..ty })
         };

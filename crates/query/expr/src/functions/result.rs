@@ -39,6 +39,10 @@ pub(crate) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
             }
         },
         Rule::Last => refs[refs.len() - 1].ty,
+        // Of numbers those of a column alone are filled up.
+        Rule::First if function.name == "nullif" && refs[0].ty.kind != TypeKind::Year => {
+            DataType { zerofill: refs[0].ty.zerofill && !refs[0].ty.kind.is_numeric(), ..refs[0].ty }
+        }
         Rule::First => refs[0].ty,
         Rule::Number => math::rounded_type(args),
         Rule::Whole => math::whole_type(args),
