@@ -86,6 +86,14 @@ fn rule_syntax(at: usize) -> SqlError {
     err!(ER_REGEXP_RULE_SYNTAX, 1, at + 1)
 }
 
+/// 3688 at a place of a pattern, by its lines.
+fn syntax_at(chars: &[char], at: usize) -> SqlError {
+    let before = &chars[..at.min(chars.len())];
+    let lines = before.iter().filter(|c| **c == '\n').count();
+    let in_line = before.iter().rev().take_while(|c| **c != '\n').count();
+    err!(ER_REGEXP_RULE_SYNTAX, lines + 1, in_line + 1)
+}
+
 fn bad_escape() -> SqlError {
     err!(ER_REGEXP_BAD_ESCAPE_SEQUENCE)
 }
@@ -200,6 +208,10 @@ fn translate(text: &str, flags: Flags, variant: Variant) -> Result<(String, Asks
 }
 
 impl Translator {
+    fn syntax(&self, at: usize) -> SqlError {
+        syntax_at(&self.chars, at)
+    }
+
     fn peek(&self, n: usize) -> Option<char> {
         self.chars.get(self.at + n).copied()
     }
@@ -229,7 +241,7 @@ impl Translator {
                     self.lazy_or_possessive();
                 }
                 '{' => self.interval()?,
-                '}' => return Err(rule_syntax(self.at)),
+                '}' => return Err(self.syntax(self.at)),
                 '|' => self.put("|", 1, false),
                 c if self.modes.comments && c.is_whitespace() => self.at += 1,
                 '#' if self.modes.comments => {
@@ -320,7 +332,7 @@ impl Translator {
     /// A quantifier comes: 3688 if there is nothing before it, 3695 for an unbounded one in a look-behind.
     fn quantified(&self) -> Result<()> {
         if !self.repeatable {
-            return Err(rule_syntax(self.at));
+            return Err(self.syntax(self.at));
         }
         if self.peek(0) != Some('?') && self.groups.iter().any(|g| g.looks_behind) {
             return Err(err!(ER_REGEXP_LOOK_BEHIND_LIMIT));
@@ -357,10 +369,10 @@ impl Translator {
                 let name: String = self.chars[self.at + 3..].iter().take_while(|c| c.is_ascii_alphanumeric()).collect();
                 let end = 3 + name.len();
                 if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
-                    return Err(rule_syntax(self.at + 3));
+                    return Err(self.syntax(self.at + 3));
                 }
                 if self.peek(end) != Some('>') {
-                    return Err(rule_syntax(self.at + end));
+                    return Err(self.syntax(self.at + end));
                 }
                 if self.names.contains(&name) {
                     return Err(err!(ER_REGEXP_INVALID_CAPTURE_GROUP_NAME));
@@ -389,7 +401,7 @@ impl Translator {
         let (mut on, mut length) = (true, 2);
         loop {
             let Some(c) = self.peek(length) else {
-                return Err(if length == 2 { rule_syntax(self.at + 1) } else { err!(ER_REGEXP_INVALID_FLAG) });
+                return Err(if length == 2 { self.syntax(self.at + 1) } else { err!(ER_REGEXP_INVALID_FLAG) });
             };
             length += 1;
             match c {
@@ -409,7 +421,8 @@ impl Translator {
                     self.put("(?:", length, false);
                     return Ok(true);
                 }
-                _ if length == 3 => return Err(rule_syntax(self.at + 2)),
+                '(' | '{' if length == 3 => return Err(err!(ER_REGEXP_UNIMPLEMENTED)),
+                _ if length == 3 => return Err(self.syntax(self.at + 2)),
                 _ => return Err(err!(ER_REGEXP_INVALID_FLAG)),
             }
         }
@@ -425,7 +438,7 @@ impl Translator {
         };
         let number = |s: &str| s.parse::<u32>().map_err(|_| bad());
         if !self.repeatable {
-            return Err(rule_syntax(self.at));
+            return Err(self.syntax(self.at));
         }
         if !closed {
             return Err(bad());
@@ -463,8 +476,15 @@ impl Translator {
             'R' => self.put(&format!(r"(?>\r\n|[{BREAKS}])"), 2, true),
             'Z' => self.line_end(false, 2),
             '1'..='9' => {
-                self.references = self.references.max(c as usize - '0' as usize);
-                self.refer(&format!(r"(?:\{c})"), 2)?;
+                // As many digits as there are groups for.
+                let (mut group, mut length) = (c as usize - '0' as usize, 2);
+                while let Some(digit) = self.peek(length).and_then(|c| c.to_digit(10))
+                    && group * 10 + digit as usize <= self.captures
+                {
+                    (group, length) = (group * 10 + digit as usize, length + 1);
+                }
+                self.references = self.references.max(group);
+                self.refer(&format!(r"(?:\{group})"), length)?;
             }
             'k' => {
                 let name: String = self.chars[self.at + 2..].iter().skip(1).take_while(|c| **c != '>').collect();
@@ -580,7 +600,8 @@ impl Translator {
         };
         let members = match members {
             "" => {
-                if key.starts_with("in") || key.starts_with("block=") || key.starts_with("blk=") {
+                let is_block = name.strip_prefix("In").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()));
+                if is_block || key.starts_with("block=") || key.starts_with("blk=") {
                     // Blocks of characters.
                     return Err(err!(ER_REGEXP_UNIMPLEMENTED));
                 }
@@ -611,6 +632,7 @@ impl Translator {
         let (mut before, mut low): (Option<char>, Option<char>) = (None, None);
         loop {
             let Some(c) = self.peek(0) else { return Err(unclosed()) };
+            let behind_set = depth > 0 && self.out.ends_with(']') && !self.out.ends_with("\\]");
             let member = match c {
                 '[' => {
                     if let Some(name) = self.posix_name() {
@@ -649,6 +671,14 @@ impl Translator {
                     (None, c) => Some((c, 2)),
                     (found, _) => found,
                 },
+                // Less the set that follows.
+                '-' if self.peek(1) == Some('-') || behind_set && self.peek(1) == Some('[') => {
+                    let length = if self.peek(1) == Some('-') { 2 } else { 1 };
+                    self.out.push_str("--");
+                    self.at += length;
+                    None
+                }
+                '-' if before.is_none() || self.peek(1) == Some(']') || (self.peek(1), self.peek(2)) == (Some('['), Some(':')) => Some((c, 1)),
                 '-' => {
                     self.put_member(c);
                     low = before.take();
@@ -817,6 +847,10 @@ mod tests {
             ("(?m)^b$", "a\r\nb\r", true),
             ("(?x) a b # c", "ab", true),
             (r"\p{L}+1", "é1", true),
+            (r"^[\d-z]+$", "1-z", true),
+            (r"^[[a-z]-[b]]$", "b", false),
+            (r"^[[a-z]-[b]]$", "a", true),
+            (r"((((((((((a))))))))))\10", "aa", true),
         ] {
             assert_eq!(matches(pattern, PLAIN, subject), expected, "{pattern} {subject:?}");
         }
