@@ -210,3 +210,18 @@ def test_no_command_is_left_running(watched):
         assert rows(watching, last, connection.connection_id) == [("statement/com/Change user", 0)]
         running = "SELECT COUNT(*) FROM performance_schema.events_statements_current WHERE THREAD_ID = %s AND END_EVENT_ID IS NULL"
         assert rows(watching, running, connection.connection_id) == [(0,)]
+
+
+def test_processor_time_is_told_on_demand(watched):
+    _, watching, working, thread = watched
+    consumer = "UPDATE performance_schema.setup_consumers SET ENABLED = %s WHERE NAME = 'events_statements_cpu'"
+    told = ("SELECT CPU_TIME, TIMER_WAIT FROM performance_schema.events_statements_history WHERE THREAD_ID = %s "
+            "ORDER BY EVENT_ID DESC LIMIT 1")
+    for enabled, is_told in (("YES", True), ("NO", False)):
+        watching.execute(consumer, (enabled,))
+        working.execute("SELECT BENCHMARK(300000, MD5('a'))")
+        working.fetchall()
+        (used, took), = rows(watching, told, thread)
+        assert (used > 0) == is_told and used <= 1.1 * took
+    summed = "SELECT SUM_CPU_TIME FROM performance_schema.events_statements_summary_by_digest WHERE DIGEST_TEXT LIKE '%%BENCHMARK%%'"
+    assert rows(watching, summed)[0][0] > 0

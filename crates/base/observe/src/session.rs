@@ -144,8 +144,8 @@ impl SessionCounters {
         });
     }
 
-    /// As if the session had counted nothing, also in the sums of all sessions: what a start does is no client's. Call while attached, on the
-    /// serving thread, before anybody reads sums, since they fall.
+    /// As if the session had counted nothing, also in the sums of all sessions: what a start does is no client's. Call while attached,
+    /// on the serving thread, before anybody reads sums, since they fall.
     pub fn take_back(&mut self) {
         let block = self.claim.as_ref().expect("an attached session takes back").block();
         for (index, word) in block.counters.iter().enumerate() {

@@ -236,6 +236,9 @@ impl Session {
             AlterAction::DropForeignKey(key) => plan.drop_foreign_key(&name(*key))?,
             AlterAction::DropCheck(check) => plan.drop_check(&name(*check))?,
             AlterAction::SetEnforced(check, enforced) => plan.enforce(&name(*check), *enforced)?,
+            AlterAction::SetConstraintEnforced(constraint, enforced) => {
+                plan.enforce_constraint(&name(*constraint), *enforced)?
+            }
             AlterAction::SetIndexVisible(index, visible) => plan.set_index_visible(&name(*index), *visible)?,
             AlterAction::SetColumnVisible(column, visible) => {
                 let at = plan.position(&name(*column))?;

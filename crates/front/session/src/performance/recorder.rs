@@ -4,6 +4,7 @@ use super::transaction::bit as of_transaction;
 use super::{Lane, bit, word};
 use crate::com::COM;
 use crate::digest_place::Digests;
+use io::Usage;
 use observe::digests::Place;
 use observe::instrument::{self, InstrumentId};
 use observe::setup::{self, Consumer};
@@ -63,6 +64,8 @@ pub(crate) struct Recorder {
     pub(super) nesting: u64,
     /// Its plan reads whole tables.
     pub uses_no_index: bool,
+    /// Processor time of the thread when it began, in microseconds; `None`: nobody wants to know.
+    pub(super) cpu_us: Option<u64>,
     /// What the lane had counted when it began: rows read, and what few statements touch.
     pub(super) read: u64,
     pub(super) rare: u64,
@@ -89,6 +92,7 @@ impl Default for Recorder {
             has_texts: false,
             nesting: 0,
             uses_no_index: false,
+            cpu_us: None,
             read: 0,
             rare: 0,
             rare_counts: [0; RARE_FIGURES.len()],
@@ -117,6 +121,7 @@ impl Recorder {
         self.digests.place = Place::default();
         self.prepared = 0;
         self.reprepared = 0;
+        self.cpu_us = cpu_us();
         let lane = observe::lane();
         self.read = lane.get(Counter::InnodbRowsRead);
         self.rare = lane.get(RARE);
@@ -176,6 +181,23 @@ impl Recorder {
         figures.set(Figure::RowsExamined, figures.get(Figure::RowsExamined) + figures.get(Figure::SortRows));
         figures.set(Figure::NoIndexUsed, self.uses_no_index.into());
     }
+}
+
+/// Processor time of the calling thread in microseconds, with `events_statements_cpu`.
+#[inline]
+pub(super) fn cpu_us() -> Option<u64> {
+    setup::consumers().has(Consumer::StatementsCpu).then(cpu_us_now)
+}
+
+#[cold]
+fn cpu_us_now() -> u64 {
+    let used = Usage::of_thread();
+    used.user_us + used.system_us
+}
+
+/// Nanoseconds of it since then; 0: it was not wanted then, or is not now.
+pub(super) fn cpu_ns_since(began_us: u64) -> u64 {
+    cpu_us().map_or(0, |now_us| now_us.saturating_sub(began_us) * 1000)
 }
 
 /// Bits of a tag that say in which schema.

@@ -1,8 +1,8 @@
 //! The statement at hand, from the moment that it is known to its end.
 
 use super::recorder::{
-    CLASSES, ERROR, KEPT, MESSAGE_MAX, QUERY, RARE_FIGURES, RECORDED, Recorder, SCHEMA_MAX, Text, may_hold_secrets,
-    set_statement,
+    CLASSES, ERROR, KEPT, MESSAGE_MAX, QUERY, RARE_FIGURES, RECORDED, Recorder, SCHEMA_MAX, Text, cpu_ns_since, cpu_us,
+    may_hold_secrets, set_statement,
 };
 use super::{HAS_HISTORY, INSTRUMENTED, Instance, Lane, bit, word};
 use crate::session::Session;
@@ -84,13 +84,17 @@ impl Session {
         let mut figures = Figures::default();
         let counted = observe::lane();
         figures.set(Figure::RowsExamined, counted.get(Counter::InnodbRowsRead).wrapping_sub(self.recorder.read));
-        let has_rare = counted.get(RARE) != self.recorder.rare || self.recorder.uses_no_index;
+        let mut has_rare = counted.get(RARE) != self.recorder.rare || self.recorder.uses_no_index;
         if has_rare {
             // Also of a statement that is not collected: the next one's figures begin here.
             self.recorder.rare_figures(&self.counters, &mut figures);
         }
         if !(flags.is_enabled() && consumers.has(Consumer::Global) && watched & INSTRUMENTED != 0) {
             return;
+        }
+        if let Some(began_us) = self.recorder.cpu_us {
+            figures.set(Figure::CpuTime, cpu_ns_since(began_us));
+            has_rare = true;
         }
         figures.set(Figure::Errors, u64::from(error.is_some()));
         if self.state.warning_count > 0 {
@@ -177,13 +181,21 @@ impl Recorder {
     pub fn look(&self, counters: &SessionCounters, sent: u64) -> Look {
         let rare = RARE_FIGURES.map(|(counter, _)| counters.value(counter));
         let lock_ms = counters.value(Counter::InnodbRowLockTime);
-        Look { began_ns: now_ns(), rare, lock_ms, read: counters.value(Counter::InnodbRowsRead), sent }
+        Look {
+            began_ns: now_ns(),
+            cpu_us: cpu_us(),
+            rare,
+            lock_ms,
+            read: counters.value(Counter::InnodbRowsRead),
+            sent,
+        }
     }
 }
 
 /// What a session had counted when a statement of a program began.
 pub(crate) struct Look {
     began_ns: u64,
+    cpu_us: Option<u64>,
     rare: [u64; RARE_FIGURES.len()],
     lock_ms: u64,
     read: u64,
@@ -223,6 +235,7 @@ impl Session {
         for ((_, figure), (now, before)) in RARE_FIGURES.into_iter().zip(now.rare.into_iter().zip(began.rare)) {
             figures.set(figure, now.saturating_sub(before));
         }
+        figures.set(Figure::CpuTime, began.cpu_us.map_or(0, cpu_ns_since));
         figures.set(Figure::LockTime, now.lock_ms.saturating_sub(began.lock_ms) * 1_000_000);
         let examined = now.read.saturating_sub(began.read) + figures.get(Figure::SortRows);
         figures.set(Figure::RowsExamined, examined);

@@ -249,7 +249,15 @@ impl Planner<'_> {
             _ => text,
         };
         let wanted = |i| named(taken.letter(i).unwrap_or('S'));
-        ids.iter().enumerate().map(|(i, id)| self.expr_like(*id, &wanted(i))).collect()
+        let args: Result<Vec<Expr>> =
+            ids.iter().enumerate().map(|(i, id)| self.expr_like(*id, &wanted(i))).collect();
+        let args = args?;
+        if let [moment] = &args[..]
+            && function.eq_ignore_ascii_case("unix_timestamp")
+        {
+            self.note_parameters([moment], Otherwise::ZeroDate);
+        }
+        Ok(args)
     }
 
     /// The date and the amount of an addition.

@@ -37,6 +37,8 @@ pub enum Otherwise {
     Nobody,
     /// Of a list that a TIME is looked for in, or a bound beside one.
     Midnight,
+    /// Of UNIX_TIMESTAMP, which tells what is no date from NULL.
+    ZeroDate,
 }
 
 /// Which values a place takes without the statement being prepared anew.
@@ -318,6 +320,7 @@ fn convert(parameter: &Parameter, value: &mut Value<'_>, env: &mut Telling<'_>) 
             *value = match parameter.otherwise {
                 Otherwise::Nobody if read.is_null() => nobodys(ty.kind),
                 Otherwise::Midnight if read.is_null() => Value::Time(Time(0)),
+                Otherwise::ZeroDate if read.is_null() => Value::DateTime(Date::ZERO.at_midnight()),
                 _ => read,
             };
         }

@@ -363,8 +363,10 @@ pub enum AlterAction {
     DropDefault(Name),
     SetColumnVisible(Name, bool),
     SetIndexVisible(Name, bool),
-    /// ALTER CHECK name [NOT] ENFORCED, ALTER CONSTRAINT ...
+    /// ALTER CHECK name [NOT] ENFORCED
     SetEnforced(Name, bool),
+    /// ALTER CONSTRAINT name [NOT] ENFORCED
+    SetConstraintEnforced(Name, bool),
     ConvertCharset {
         charset: Option<Name>,
         collation: Option<Name>,

@@ -214,12 +214,15 @@ impl Parser<'_> {
                 let visible = self.expect_any(&[Kw::VISIBLE, Kw::INVISIBLE])? == Kw::VISIBLE;
                 return Ok(AlterAction::SetIndexVisible(name, visible));
             }
-            Kw::CHECK | Kw::CONSTRAINT => {
+            kw @ (Kw::CHECK | Kw::CONSTRAINT) => {
                 self.bump();
                 let name = self.name()?;
                 let enforced = !self.eat(Kw::NOT);
                 self.expect(Kw::ENFORCED)?;
-                return Ok(AlterAction::SetEnforced(name, enforced));
+                return Ok(match kw {
+                    Kw::CHECK => AlterAction::SetEnforced(name, enforced),
+                    _ => AlterAction::SetConstraintEnforced(name, enforced),
+                });
             }
             _ => {}
         }
