@@ -553,20 +553,21 @@ impl AlterPlan {
         Ok(())
     }
 
-    /// How many constraints have that name: checks, foreign keys, unique and primary keys. Error 3939.
-    fn one_constraint(&self, name: &str) -> Result<usize> {
+    /// How many constraints have that name, none or one: checks, foreign keys, unique and primary keys. Error 3939, where more do;
+    /// `clause`: what the statement should say instead.
+    fn one_constraint(&self, name: &str, clause: &str) -> Result<usize> {
         let called = |n: &Option<String>| n.as_deref().is_some_and(|n| eq_name(n, name));
         let keys = self.spec.keys.iter().filter(|k| k.kind != KeyKind::Plain && called(&k.name)).count();
         let foreign = self.spec.foreign_keys.iter().filter(|k| called(&k.name)).count();
         match keys + foreign + usize::from(self.check(name).is_some()) {
-            2.. => Err(err!(ER_MULTIPLE_CONSTRAINTS_WITH_SAME_NAME, name)),
+            2.. => Err(err!(ER_MULTIPLE_CONSTRAINTS_WITH_SAME_NAME, name, clause)),
             found => Ok(found),
         }
     }
 
     /// ALTER CONSTRAINT ... [NOT] ENFORCED. Errors 3939, 3940, 3941.
     pub fn enforce_constraint(&mut self, name: &str, enforced: bool) -> Result<()> {
-        match (self.one_constraint(name)?, self.check(name)) {
+        match (self.one_constraint(name, "ALTER")?, self.check(name)) {
             (_, Some(_)) => self.enforce(name, enforced),
             (0, None) => Err(err!(ER_CONSTRAINT_NOT_FOUND, name)),
             _ => Err(err!(ER_ALTER_CONSTRAINT_ENFORCEMENT_NOT_SUPPORTED, name)),
@@ -575,7 +576,7 @@ impl AlterPlan {
 
     /// DROP CONSTRAINT: a check, foreign key, unique or primary key of that name. Errors 3939, 3940.
     pub fn drop_constraint(&mut self, name: &str) -> Result<()> {
-        self.one_constraint(name)?;
+        self.one_constraint(name, "DROP")?;
         if self.check(name).is_some() {
             return self.drop_check(name);
         }

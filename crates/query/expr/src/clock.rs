@@ -74,8 +74,8 @@ pub fn temporal_literal(
     zone_offset: impl Fn(i64) -> i32,
 ) -> Result<(Expr, Option<Delimiter>)> {
     const OF_DATES: u64 = SqlMode::NO_ZERO_IN_DATE.0 | SqlMode::NO_ZERO_DATE.0 | SqlMode::ALLOW_INVALID_DATES.0;
-    let cuts = mode.0 & SqlMode::TIME_TRUNCATE_FRACTIONAL.0;
-    let mode = SqlMode(mode.0 & OF_DATES | cuts);
+    // A TIME literal is rounded whatever the mode.
+    let mode = SqlMode(mode.0 & (OF_DATES | SqlMode::TIME_TRUNCATE_FRACTIONAL.0));
     let wrong = |kind: &str| err!(ER_WRONG_VALUE, kind, String::from_utf8_lossy(text));
     let sound = |problem: parse::Problem| problem == parse::Problem::None;
     let decimals_of = |micros: u32, fsp: u8| if micros == 0 && fsp == 0 { 0 } else { fsp };
@@ -85,7 +85,7 @@ pub fn temporal_literal(
         let ty = DataType { length: 10, ..DataType::new(TypeKind::Date) }.not_null();
         (Expr::new(Node::Const(Value::Date(p.value.date())), ty), p.delimiter)
     } else if time {
-        let p = parse::parse_time(text, SqlMode(cuts)).filter(|p| sound(p.problem) && !is_dated(text));
+        let p = parse::parse_time(text, SqlMode::NONE).filter(|p| sound(p.problem) && !is_dated(text));
         let p = p.ok_or_else(|| wrong("TIME"))?;
         let decimals = decimals_of(p.value.micros(), p.fsp);
         let ty = DataType { length: 10, decimals, ..DataType::new(TypeKind::Time) }.not_null();

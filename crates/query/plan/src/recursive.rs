@@ -17,12 +17,15 @@ use std::sync::Arc;
 use types::codes::*;
 use types::{DataType, Result, SqlError, TypeKind, err};
 
+/// Name and type of a column, and the words of its ENUM or SET.
+type WorkingColumn = (String, DataType, Option<Arc<[String]>>);
+
 /// A common table expression whose query is being planned.
 #[derive(Clone)]
 pub struct Working {
     number: usize,
     /// Known once a block without recursion is planned.
-    columns: Option<Vec<(String, DataType, Option<Arc<[String]>>)>>,
+    columns: Option<Vec<WorkingColumn>>,
     /// [`Planner::level`] of the blocks that may read the expression itself, once each.
     level: usize,
     references: usize,

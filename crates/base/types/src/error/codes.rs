@@ -855,7 +855,7 @@ error_table! {
     ER_WRONG_COMPRESSION_LEVEL_CLIENT = 3923, "HY000", "Invalid zstd compression level for algorithm '%.192s'.";
     ER_CLIENT_PRIVILEGE_CHECKS_USER_CANNOT_BE_ANONYMOUS = 3925, "HY000", "PRIVILEGE_CHECKS_USER for replication channel '%.192s' was set to ``@`%.255s`, but anonymous users are disallowed for PRIVILEGE_CHECKS_USER.";
     ER_DYNAMIC_PRIVILEGE_NOT_REGISTERED = 3929, "HY000", "Dynamic privilege '%-.192s' is not registered with the server.";
-    ER_MULTIPLE_CONSTRAINTS_WITH_SAME_NAME = 3939, "HY000", "Table has multiple constraints with the name '%-.192s'. Please use constraint specific 'DROP' clause.";
+    ER_MULTIPLE_CONSTRAINTS_WITH_SAME_NAME = 3939, "HY000", "Table has multiple constraints with the name '%-.192s'. Please use constraint specific '%-.64s' clause.";
     ER_CONSTRAINT_NOT_FOUND = 3940, "HY000", "Constraint '%-.192s' does not exist.";
     ER_ALTER_CONSTRAINT_ENFORCEMENT_NOT_SUPPORTED = 3941, "HY000", "Altering constraint enforcement is not supported for the constraint '%-.192s'. Enforcement state alter is not supported for the PRIMARY, UNIQUE and FOREIGN KEY type constraints.";
     ER_TABLE_VALUE_CONSTRUCTOR_MUST_HAVE_COLUMNS = 3942, "HY000", "Each row of a VALUES clause must have at least one column, unless when used as source in an INSERT statement.";

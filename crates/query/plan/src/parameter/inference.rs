@@ -249,8 +249,7 @@ impl Planner<'_> {
             _ => text,
         };
         let wanted = |i| named(taken.letter(i).unwrap_or('S'));
-        let args: Result<Vec<Expr>> =
-            ids.iter().enumerate().map(|(i, id)| self.expr_like(*id, &wanted(i))).collect();
+        let args: Result<Vec<Expr>> = ids.iter().enumerate().map(|(i, id)| self.expr_like(*id, &wanted(i))).collect();
         let args = args?;
         if let [moment] = &args[..]
             && function.eq_ignore_ascii_case("unix_timestamp")

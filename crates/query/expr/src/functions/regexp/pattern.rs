@@ -600,7 +600,8 @@ impl Translator {
         };
         let members = match members {
             "" => {
-                let is_block = name.strip_prefix("In").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()));
+                let is_block =
+                    name.strip_prefix("In").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()));
                 if is_block || key.starts_with("block=") || key.starts_with("blk=") {
                     // Blocks of characters.
                     return Err(err!(ER_REGEXP_UNIMPLEMENTED));
@@ -678,7 +679,12 @@ impl Translator {
                     self.at += length;
                     None
                 }
-                '-' if before.is_none() || self.peek(1) == Some(']') || (self.peek(1), self.peek(2)) == (Some('['), Some(':')) => Some((c, 1)),
+                '-' if before.is_none()
+                    || self.peek(1) == Some(']')
+                    || (self.peek(1), self.peek(2)) == (Some('['), Some(':')) =>
+                {
+                    Some((c, 1))
+                }
                 '-' => {
                     self.put_member(c);
                     low = before.take();
