@@ -231,9 +231,7 @@ impl Source {
             return Expr::new(node, ty);
         }
         match &self.table {
-            Some(t) if ty.kind == TypeKind::Timestamp && t.virtual_rows.is_none() => {
-                Expr::new(Node::LocalTime(Box::new(Expr::new(node, ty))), ty)
-            }
+            Some(_) if ty.kind == TypeKind::Timestamp => Expr::new(Node::LocalTime(Box::new(Expr::new(node, ty))), ty),
             _ => Expr::new(node, ty),
         }
     }
