@@ -111,6 +111,12 @@ impl expr::Env for State {
             return;
         }
         self.user_var_bytes = self.user_var_bytes + new - old;
+        // NULL is of any type.
+        let data_type = match self.user_vars.get(&name) {
+            Some(known) if data_type.kind == TypeKind::Null => known.1,
+            _ => data_type,
+        };
+        self.retyped_variables |= self.user_vars.get(&name).is_none_or(|known| known.1 != data_type);
         self.user_vars.insert(name, Arc::new((value, data_type)));
         self.vars.note_change();
     }

@@ -152,6 +152,9 @@ impl Session {
 
     /// The hot path of unprepared statements. `None`: not one that is cached.
     fn query_cached(&mut self, text: &[u8], out: &mut Output) -> Result<Option<Done>> {
+        if std::mem::take(&mut self.state.retyped_variables) {
+            self.plans.forget_variables();
+        }
         // A plan that is kept tells no trace.
         if text.len() > CACHED_TEXT_MAX || self.state.vars.hot().traces {
             return Ok(None);

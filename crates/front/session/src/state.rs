@@ -82,6 +82,8 @@ pub(crate) struct State {
     pub found_rows: u64,
     pub(crate) user_vars: HashMap<String, Arc<crate::seen::UserVariable>>,
     pub(crate) user_var_bytes: usize,
+    /// Some have got a type that they had not, since the plans that are kept were made.
+    pub(crate) retyped_variables: bool,
     pub warnings: Vec<Condition>,
     /// All conditions, those beyond `max_error_count` too.
     pub warning_count: u64,
@@ -149,6 +151,7 @@ impl State {
             row_count: 0,
             found_rows: 0,
             user_vars: HashMap::new(),
+            retyped_variables: false,
             user_var_bytes: 0,
             warnings: Vec::new(),
             warning_count: 0,

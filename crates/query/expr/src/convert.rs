@@ -566,6 +566,20 @@ pub fn keep<'a>(v: Value<'a>, from: &DataType, to: &DataType, run: &dyn Executio
     })
 }
 
+/// A user variable's value as the number that it was planned as: the variable may have become another kind of value since.
+pub fn as_planned<'a>(v: Value<'a>, planned: &DataType) -> Value<'a> {
+    match (planned.kind, &v) {
+        (_, Value::Null) => v,
+        (TypeKind::BigInt, Value::Int(_) | Value::UInt(_)) => v,
+        (TypeKind::BigInt, _) if planned.unsigned => Value::UInt(v.to_u64()),
+        (TypeKind::BigInt, _) => Value::Int(v.to_i64()),
+        (TypeKind::Double, Value::Double(_)) | (TypeKind::Decimal, Value::Decimal(_)) => v,
+        (TypeKind::Double, _) => Value::Double(v.to_f64()),
+        (TypeKind::Decimal, _) => Value::Decimal(v.to_decimal()),
+        _ => v,
+    }
+}
+
 /// A number as a column of a temporary table takes it: the largest of its sign where it has more digits than any DECIMAL.
 pub fn within<'a>(v: Value<'a>, to: &DataType) -> Value<'a> {
     match v {

@@ -120,7 +120,7 @@ impl Expr {
             Node::Case { whens, otherwise } => self.chosen(whens, otherwise.as_deref(), run, at),
             Node::Call(f, args) => self.call(f, args, run, at),
             Node::Subquery { query, column } => run.scalar(*query, *column as usize, at),
-            Node::UserVariable(name) => Ok(run.session().user_variable(name).0),
+            Node::UserVariable(name) => Ok(convert::as_planned(run.session().user_variable(name).0, &self.ty)),
             Node::SetUserVariable(name, e) => {
                 let v = e.eval(run, at)?.into_owned();
                 run.session().set_user_variable(name, v.clone(), e.ty);

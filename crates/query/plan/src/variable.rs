@@ -62,7 +62,9 @@ fn variable_type(ty: DataType) -> DataType {
         kind if kind.is_text() && !kind.is_temporal() && kind != TypeKind::Json && !ty.collation.is_binary() => {
             DataType::string(TypeKind::LongText, TEXT_CHARACTERS, ty.collation)
         }
-        TypeKind::VarBinary => DataType::string(TypeKind::LongBlob, u32::MAX, CollationId::BINARY),
+        TypeKind::Binary | TypeKind::VarBinary | TypeKind::TinyBlob | TypeKind::Blob | TypeKind::MediumBlob => {
+            DataType::string(TypeKind::LongBlob, u32::MAX, CollationId::BINARY)
+        }
         _ => ty,
     };
     DataType { nullable: true, ..ty }

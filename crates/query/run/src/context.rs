@@ -145,6 +145,7 @@ pub struct Figures {
 pub fn variable_type(ty: &DataType) -> DataType {
     match ty.kind {
         TypeKind::Decimal => DataType::decimal(types::Decimal::MAX_PRECISION, 30),
+        TypeKind::Year => DataType { nullable: ty.nullable, ..DataType::new(TypeKind::BigInt).unsigned() },
         kind => DataType { kind: if kind.is_integer() { TypeKind::BigInt } else { kind }, ..*ty },
     }
 }

@@ -10,7 +10,7 @@ use plan::TableUse;
 use plan::hints::StatementHints;
 use run::program::Form;
 use run::{Prepared, Uses};
-use sql::ast::Parsed;
+use sql::ast::{Expr, Parsed};
 use sql::digest::Normalized;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -82,6 +82,8 @@ pub(crate) struct PlanCache {
 
 pub(crate) struct Cached {
     pub planned: Box<Planned>,
+    /// It is planned for the types that the user variables have which it reads.
+    pub reads_variables: bool,
     /// [`PlanCache::clock`] at the last use.
     pub used: u64,
 }
@@ -109,12 +111,19 @@ impl PlanCache {
         *self = PlanCache::default();
     }
 
+    /// User variables have got values of other types.
+    #[cold]
+    pub fn forget_variables(&mut self) {
+        self.plans.retain(|_, cached| !cached.reads_variables);
+    }
+
     pub fn insert(&mut self, digest: u128, planned: Box<Planned>) {
         while self.plans.len() >= PLANS_MAX {
             let oldest = self.plans.iter().min_by_key(|(_, cached)| cached.used).map(|(digest, _)| *digest);
             self.plans.remove(&oldest.expect("it is not empty"));
         }
-        self.plans.insert(digest, Cached { planned, used: self.clock });
+        let reads_variables = planned.parsed.exprs().iter().any(|e| matches!(e, Expr::UserVar(_)));
+        self.plans.insert(digest, Cached { planned, reads_variables, used: self.clock });
     }
 }
 

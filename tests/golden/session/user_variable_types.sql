@@ -1,0 +1,48 @@
+-- A statement that was planned before has the types that user variables have now.
+SET @a = 1;
+SELECT @a, COALESCE(@a, 1);
+SET @a = 2.5;
+SELECT @a, COALESCE(@a, 1);
+SET @a = 'x';
+SELECT @a, COALESCE(@a, 1), CONCAT(@a, 1);
+SET @a = NULL;
+SELECT @a, COALESCE(@a, 1), CONCAT(@a, 1);
+SET @a = 1e1;
+SELECT @a, COALESCE(@a, 1), CONCAT(@a, 1);
+SELECT 7 INTO @a;
+SELECT @a, COALESCE(@a, 1), CONCAT(@a, 1);
+SET @unset = 5;
+SELECT @unset;
+SET @unset = x'00FF';
+SELECT HEX(@unset);
+SET @unset = -5;
+SELECT HEX(@unset);
+CREATE TABLE t (a INT, s VARCHAR(10), KEY (a), KEY (s));
+INSERT INTO t VALUES (1, '1'), (2, '2'), (10, '10');
+SET @v = 2;
+SELECT * FROM t WHERE a = @v;
+SELECT * FROM t WHERE s = @v;
+SET @v = '10';
+SELECT * FROM t WHERE a = @v;
+SELECT * FROM t WHERE s = @v;
+SET @v = 1.0;
+SELECT * FROM t WHERE a = @v;
+SELECT * FROM t WHERE s = @v;
+-- GET DIAGNOSTICS, and what comes back of a procedure.
+SET @n = 'x';
+SELECT @n;
+GET DIAGNOSTICS @n = NUMBER;
+SELECT @n;
+CREATE PROCEDURE gives(OUT a DECIMAL(10, 2), OUT y YEAR, OUT b BLOB, OUT d DOUBLE) SELECT 1, 2024, x'01', 1.5 INTO a, y, b, d;
+CALL gives(@a, @y, @b, @d);
+SELECT @a, @y, HEX(@b), @d;
+-- Of a prepared statement they stay, and values follow them.
+SET @a = 1;
+PREPARE s FROM 'SELECT @a, COALESCE(@a, 1)';
+EXECUTE s;
+SET @a = 2.5;
+EXECUTE s;
+SET @a = 'x';
+EXECUTE s;
+SET @a = NULL;
+EXECUTE s;
