@@ -329,7 +329,7 @@ impl Env for State {
     }
 
     fn clear_conditions(&mut self) {
-        State::clear_conditions(self);
+        self.begin_step();
     }
 
     fn handles(&mut self, code: u16) {

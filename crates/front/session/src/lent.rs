@@ -252,7 +252,7 @@ impl State {
     }
 
     pub(crate) fn exchange_all_conditions(&mut self, others: Conditions) -> Conditions {
-        let Conditions { kept, count, errors } = others;
+        let Conditions { kept, count, errors, former } = others;
         let max = self.vars.uint(crate::state::MAX_ERROR_COUNT) as usize;
         let mut kept = std::mem::replace(&mut self.warnings, kept);
         self.warnings.truncate(max);
@@ -260,6 +260,7 @@ impl State {
             kept: std::mem::take(&mut kept),
             count: std::mem::replace(&mut self.warning_count, count),
             errors: std::mem::replace(&mut self.error_count, errors),
+            former: std::mem::replace(&mut self.former_counts, former),
         }
     }
 

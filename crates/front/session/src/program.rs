@@ -293,7 +293,7 @@ impl Host for Calling<'_> {
     }
 
     fn clear_conditions(&mut self) {
-        self.session.state.clear_conditions();
+        self.session.state.begin_step();
     }
 
     fn conditions(&mut self) -> &mut Vec<Condition> {

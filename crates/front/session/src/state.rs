@@ -91,7 +91,7 @@ pub(crate) struct State {
     pub untold: Vec<(usize, u16, String)>,
     pub error_count: u64,
     /// Both when the statement began: `@@warning_count` and `@@error_count` in it.
-    former_counts: (u64, u64),
+    pub former_counts: (u64, u64),
     /// Made before a statement that reads virtual tables.
     pub inspect: Option<Box<inspect::Context>>,
     /// The session's lane in the process list.
@@ -230,6 +230,13 @@ impl State {
             self.warning_count = 0;
             self.error_count = 0;
         }
+    }
+
+    /// A step of a program begins, which is a statement as to conditions: it may ask how many the step before has come to.
+    #[inline]
+    pub fn begin_step(&mut self) {
+        self.former_counts = (self.warning_count, self.error_count);
+        self.clear_conditions();
     }
 
     /// The number that OK and EOF packets carry.

@@ -123,12 +123,14 @@ pub struct Around<'r> {
     pub user: Option<String>,
 }
 
-/// The conditions of a statement: those that are kept, and how many there were, errors among them.
+/// The conditions of a statement: those that are kept, and how many there were, errors among them; and the same two numbers of the
+/// statement before, which `@@warning_count` and `@@error_count` tell.
 #[derive(Debug, Default)]
 pub struct Conditions {
     pub kept: Vec<Condition>,
     pub count: u64,
     pub errors: u64,
+    pub former: (u64, u64),
 }
 
 /// What functions tell of the statement before.
