@@ -226,3 +226,25 @@ def test_what_makes_room_finds_room(start, small_disk, clearway_only, log):
     assert value(connection, "SELECT COUNT(*) FROM d.u WHERE pad = REPEAT('a', 3000)") == 990
     make_room = "INSERT INTO d.u SELECT id + 1000, pad FROM d.u"
     wait_until(lambda: code_of(connection, make_room) == 0, 30, "there is room for rows")
+
+
+def test_what_is_left_of_a_crashed_transaction_is_told(start, clearway_only):
+    """Its changes are counted when it is undone, and the log says how far that is."""
+    server = start("--innodb_buffer_pool_size=32M")
+    run("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY AUTO_INCREMENT, v INT, KEY (v))", "INSERT INTO d.t (v) VALUES (1)", on=server.connect())
+    writer = server.connect()
+    for _ in range(16):
+        run("INSERT INTO d.t (v) SELECT v FROM d.t", on=writer)
+    run("BEGIN", "UPDATE d.t SET v = 2", on=writer)
+    # Its flush makes what the transaction has done durable, too.
+    run("CREATE TABLE d.u (id INT)", on=server.connect())
+    server.kill()
+    server.start()
+    connection = server.connect()
+    left = []
+    rolling = "SELECT trx_rows_modified FROM information_schema.innodb_trx WHERE trx_state = 'ROLLING BACK'"
+    while (found := rows(connection, rolling)):
+        left += [n for (n,) in found]
+    left = [n for n in left if n > 0]
+    assert left == sorted(left, reverse=True) and len(set(left)) > 2 and left[0] <= 3 * 65536, left[:10]
+    assert value(connection, "SELECT COUNT(*) FROM d.t WHERE v = 1") == 65536

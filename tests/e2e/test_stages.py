@@ -102,3 +102,28 @@ def test_flush_status_starts_the_session_over(table):
     assert selects("GLOBAL") >= everybody
     value(table, "SELECT COUNT(*) FROM t")
     assert selects("SESSION") == 1
+
+
+def test_an_undoing_tells_how_far_it_is(table, others):  # noqa: F811
+    """ROLLBACK and a statement that is killed: percent in PROCESSLIST and in the stage, and the changes that are left."""
+    run("CREATE TABLE big (id INT PRIMARY KEY AUTO_INCREMENT, v INT)", "INSERT INTO big (v) VALUES (1), (1), (1), (1)", on=table)
+    for _ in range(15):
+        run("INSERT INTO big (v) SELECT v FROM big", on=table)
+    stages = "UPDATE performance_schema.setup_{} SET enabled = '{}' WHERE name = '{}'"
+    run(stages.format("instruments", "YES", "stage/sql/starting"), stages.format("consumers", "YES", "events_stages_current"), on=table)
+    other = others()
+    assert other("BEGIN") == () and other("UPDATE big SET v = 2") == ()
+    seen, works, left = set(), set(), []
+    future = other.start("ROLLBACK")
+    while not future.done():
+        seen.add(stage(table, other))
+        works.update(rows(table, "SELECT event_name, work_completed < work_estimated, work_estimated "
+                                 "FROM performance_schema.events_stages_current WHERE work_completed > 0"))
+        left += [n for (n,) in rows(table, f"SELECT trx_rows_modified FROM information_schema.innodb_trx WHERE trx_mysql_thread_id = {other.id}")]
+    assert future.result(60) == ()
+    percents = [int(words.split("(")[1].split(" ")[0]) for words in seen if words.startswith("starting (")]
+    assert percents and max(percents) <= 100, seen
+    assert ("stage/sql/starting", 1, 131072) in works
+    assert left == sorted(left, reverse=True) and left[0] > left[-1]
+    run(stages.format("instruments", "NO", "stage/sql/starting"), stages.format("consumers", "NO", "events_stages_current"), on=table)
+    assert stage(table, other) == ""

@@ -88,6 +88,9 @@ impl Session {
         let entry = Entry::open(server, id.into(), peer.host_and_port(), interrupt, hang_up);
         let entry = entry.ok_or_else(|| err!(ER_CON_COUNT_ERROR))?;
         state.lane = Some(entry.id());
+        if let Some(teller) = state.teller() {
+            tx.tell_of_undoing(teller);
+        }
         let counters = SessionCounters::new();
         let memory = memory::open(&entry);
         entry.lane().seen.count_in(counters.shared(), Arc::clone(&memory));

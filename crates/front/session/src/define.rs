@@ -107,6 +107,7 @@ impl Session {
                     Statement::CreateTable(_) => Stage::CreatingTable,
                     Statement::AlterTable(_) => Stage::CopyToTmpTable,
                     Statement::CreateIndex(_) | Statement::DropIndex(_) => Stage::AlteringTable,
+                    Statement::Rollback(_) | Statement::RollbackTo(_) => Stage::Starting,
                     _ => Stage::Init,
                 });
                 self.obey_quietly(parsed)?

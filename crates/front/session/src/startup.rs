@@ -3,11 +3,13 @@
 use crate::binary_log::{self, LOG_BIN};
 use crate::com::COM;
 use crate::connection_control::FailedLogins;
+use crate::error_log::Level;
 use crate::events::scheduler::Scheduler;
 use crate::gathering::Gathering;
 use crate::gtids::Gtids;
 use crate::hosts::Hosts;
 use crate::logs::{Log, Logs, rows_of};
+use crate::panics::note;
 use crate::process::Processes;
 use crate::server::{ACCOUNTS_ENTRY, PARTIAL_REVOKES, store_accounts};
 use crate::variables::{Extension, Globals, Origin, VARIABLES, Val, VarId, Variable, id};
@@ -452,6 +454,9 @@ impl Server {
         server
             .engine
             .set_teller(Box::new(move |slot| told.upgrade().map_or(String::new(), |s| s.processes.tell(slot))));
+        server
+            .engine
+            .tell_of_rollbacks(Box::new(|text| note(Level::System, ER_IB_MSG_707, text)));
         let watched = Arc::downgrade(&server);
         std::thread::Builder::new()
             .name("deadlines".to_string())

@@ -18,8 +18,9 @@ use crate::shared::warm::{Order, WarmStage};
 use crate::shared::{self, Awaits, Core, LAST_ROUND, STOPPING, history, rollbacks, warm};
 use crate::space::{DICTIONARY_ROOT, DICTIONARY_TREE, Need, OFF_NEXT_TREE, Place, SUPER_PAGE, reclaim};
 use crate::stepper::Stepper;
+use crate::transaction::Transaction;
 use crate::undo::{self, Kind, Record};
-use crate::{Error, PurgeSettings, Range, Result, Tree, TreeKind, checkpoint, recovery, transaction::Transaction};
+use crate::{Error, PurgeSettings, Range, Result, RollbackTeller, Tree, TreeKind, checkpoint, recovery};
 use cipher::{KeyringStatus, Vault};
 use log::{LogFile, Lsn};
 use std::ops::Bound;
@@ -574,6 +575,11 @@ impl Engine {
     /// Who tells of sessions in reports of deadlocks. The first call counts.
     pub fn set_teller(&self, teller: Teller) {
         self.core.locks.set_teller(teller);
+    }
+
+    /// Who hears in words how far rollbacks are that have no session. The first call counts.
+    pub fn tell_of_rollbacks(&self, teller: RollbackTeller) {
+        self.core.rollbacks.set_teller(teller);
     }
 
     /// Sessions that wait for a lock now.

@@ -63,9 +63,11 @@ pub use prepared::{Decision, LABEL_BYTES_MAX, Prepared, Undecided};
 pub use recovery::{DATA_FILE, LOG_DIRECTORY};
 pub use shared::confirm::{Confirmation, Confirmer, Whose};
 pub use shared::history::PurgeSettings;
+pub use shared::rollbacks::Teller as RollbackTeller;
 pub use shared::warm::{WarmFailure, WarmStage};
 pub use stepper::Stepper;
 pub use transaction::{FreshLock, Savepoint, Transaction};
+pub use txn::countdown::Progress;
 pub use txn::write::row_bytes_max;
 pub use version::{LongReference, REFERENCE_BYTES};
 

@@ -14,6 +14,7 @@ use crate::shared::rollbacks::Rollback;
 use crate::shared::{Awaits, Core};
 use crate::space::Need;
 use crate::txn::Status;
+use crate::txn::countdown::{Countdown, Progress};
 use crate::txn::read::{Past, Reader};
 use crate::txn::versions::Versions;
 use crate::undo::{self, Kind, Record};
@@ -32,6 +33,8 @@ pub struct Savepoint {
     at: u64,
     /// Bytes of events.
     events: u64,
+    /// Changes made until then.
+    work: u64,
 }
 
 /// One for each session, made with the session and used for one transaction after another. Its fields are seen by the session's thread
@@ -59,7 +62,7 @@ pub struct Transaction {
     undo_end: u64,
     /// From behind which undo record to behind which one the last partial rollback undid everything.
     undone: (u64, u64),
-    /// Changes made: what a rollback would cost.
+    /// Changes made and not undone: what a rollback would cost.
     work: u64,
     /// What undoing its changes takes of the log, at most.
     undo_cost: UndoCost,
@@ -84,6 +87,8 @@ pub struct Transaction {
     pub(crate) fresh_lock: Option<Name>,
     pub(crate) events: Events,
     commit_end: Lsn,
+    /// Who hears how far an undoing is.
+    progress: Option<Progress>,
 }
 
 /// Bytes of log that the undoing of changes takes, and the room that is kept for that.
@@ -187,6 +192,7 @@ impl Transaction {
             fresh_lock: None,
             events: Events::default(),
             commit_end: 0,
+            progress: None,
         })
     }
 
@@ -295,6 +301,11 @@ impl Transaction {
             self.versions.forget();
             self.core.system.close_snapshot(self.slot);
         }
+    }
+
+    /// `progress` hears how far it is when changes are undone.
+    pub fn tell_of_undoing(&mut self, progress: Progress) {
+        self.progress = Some(progress);
     }
 
     pub fn set_lock_wait_timeout(&mut self, timeout: Duration) {
@@ -475,7 +486,7 @@ impl Transaction {
     }
 
     pub fn savepoint(&self) -> Savepoint {
-        Savepoint { at: self.undo_end, events: self.events.len() }
+        Savepoint { at: self.undo_end, events: self.events.len(), work: self.work }
     }
 
     /// Undoes every change since `savepoint`. Row locks stay. Also the way a failed statement is undone. Nothing happens if
@@ -497,7 +508,7 @@ impl Transaction {
         self.undone = (from, end);
         self.note_purge_work();
         let (locks, core, slot) = (&mut self.locks, &*self.core, self.slot.index() as u32);
-        let keep_lock = |record: &Record<'_>| {
+        let mut keep_lock = |record: &Record<'_>| {
             // The row's header will no longer say that we hold it.
             if !record.secondary && matches!(record.kind, Kind::Insert | Kind::Update) {
                 let name = Name { tree: record.tree, key: record.key.into() };
@@ -508,7 +519,17 @@ impl Transaction {
         };
         let mut undone_to = end;
         let _undo = blocking::shield();
-        match core.undo_back(self.trx, &mut undone_to, stop, keep_lock, || false) {
+        let left = &core.system.slots.get(self.slot).work;
+        let mut countdown = Countdown::new(left, self.work.saturating_sub(savepoint.work), self.progress.as_ref());
+        let undo_one = |record: &Record<'_>| {
+            keep_lock(record);
+            countdown.pass(record);
+        };
+        let outcome = core.undo_back(self.trx, &mut undone_to, stop, undo_one, || false);
+        drop(countdown);
+        // Relaxed: stored by this thread alone.
+        self.work = left.load(Ordering::Relaxed);
+        match outcome {
             Ok(_) => Ok(()),
             Err(error) => {
                 self.abandon(undone_to)?;
@@ -570,7 +591,14 @@ impl Transaction {
         if self.first_undo != 0 {
             // What was undone is passed only once this transaction is over, so it may be counted before.
             self.note_purge_work();
-            self.core.undo_back(self.trx, undone_to, self.first_undo, |_| (), || false)?;
+            let left = &self.core.system.slots.get(self.slot).work;
+            let mut countdown = Countdown::new(left, self.work, self.progress.as_ref());
+            let undo_one = |record: &Record<'_>| countdown.pass(record);
+            let outcome = self.core.undo_back(self.trx, undone_to, self.first_undo, undo_one, || false);
+            drop(countdown);
+            // Relaxed: stored by this thread alone.
+            self.work = left.load(Ordering::Relaxed);
+            outcome?;
         }
         self.end(false)?;
         Ok(())
@@ -672,10 +700,11 @@ impl Transaction {
         self.doomed = false;
         // Relaxed: as in `begin_at`.
         self.core.system.slots.get(self.slot).begun.store(0, Ordering::Relaxed);
+        let has_written = self.trx != 0;
         self.trx = 0;
         self.first_undo = 0;
         self.undo_end = 0;
-        if self.work != 0 {
+        if has_written {
             self.trees_made.clear();
             self.undo_cost = UndoCost::default();
             self.work = 0;

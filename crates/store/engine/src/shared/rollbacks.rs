@@ -15,6 +15,8 @@ use crate::mtr::Mtr;
 use crate::prepared::Prepared;
 use crate::segment::Segment;
 use crate::txn::Status;
+use crate::txn::countdown::Countdown;
+use crate::undo::Record;
 use crate::{Error, Result, Tree};
 use log::{Lsn, Owed};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -28,6 +30,8 @@ use sync::{LaneId, Mutex, Rank, futex};
 const TURN: Duration = Duration::from_millis(200);
 /// How long after an error until the next attempt.
 const RETRY: Duration = Duration::from_millis(100);
+/// How often it is told how far a rollback is.
+const TELLING: Duration = Duration::from_secs(5);
 /// How often the error log is told of the same trouble.
 const COMPLAINT: Duration = Duration::from_secs(60);
 
@@ -52,6 +56,10 @@ pub struct Rollback {
     changes: Arc<Changes>,
     /// Roll pointer to behind the last record that is not undone yet.
     end: u64,
+    /// The changes that were to be undone when it came here; `None`: not counted yet.
+    all: Option<u64>,
+    /// When it was told how far it is, or came here, and whether it was told.
+    told: (Instant, bool),
     /// When the error log was told of an error last.
     complained: Option<Instant>,
     /// Room in the log that is kept for it.
@@ -62,7 +70,16 @@ impl Rollback {
     /// `first`: roll pointer of the transaction's first undo record; `end`: to behind the last one that is not undone yet.
     pub fn new(slot: LaneId, trx: u64, segment: Arc<Segment>, first: u64, end: u64) -> Rollback {
         let changes = Arc::new(Changes { trx, first, end, trees: OnceLock::new() });
-        Rollback { slot, segment, changes, end, complained: None, _owed: None }
+        Rollback {
+            slot,
+            segment,
+            changes,
+            end,
+            all: None,
+            told: (Instant::now(), false),
+            complained: None,
+            _owed: None,
+        }
     }
 
     /// With what was kept for it until now.
@@ -91,7 +108,12 @@ pub struct Rollbacks {
     found: Mutex<Option<Owed>>,
     /// Changes when one is added. The thread sleeps on it.
     added: AtomicU32,
+    /// Hears in words how far they are.
+    teller: OnceLock<Teller>,
 }
+
+/// Hears in words how far the rollbacks of the background are.
+pub type Teller = Box<dyn Fn(&str) + Send + Sync>;
 
 impl Rollbacks {
     pub fn new() -> Rollbacks {
@@ -100,6 +122,7 @@ impl Rollbacks {
             pending: Mutex::new(Rank::FreeSpace, Vec::new()),
             found: Mutex::new(Rank::FreeSpace, None),
             added: AtomicU32::new(0),
+            teller: OnceLock::new(),
         }
     }
 
@@ -113,6 +136,11 @@ impl Rollbacks {
         // Release: pairs with the Acquire in `run`, which then finds what was pushed.
         self.added.fetch_add(1, Ordering::Release);
         futex::wake_one(&self.added);
+    }
+
+    /// The first call counts.
+    pub fn set_teller(&self, teller: Teller) {
+        let _ = self.teller.set(teller);
     }
 
     /// Transactions that are not undone yet.
@@ -189,10 +217,14 @@ impl Core {
             match self.undo_on(&mut rollback, || pause(began)) {
                 Ok(true) => {
                     turn = Turn::Progress;
+                    self.tell_end(&rollback);
                     self.rollbacks.pending.lock().retain(|changes| !Arc::ptr_eq(changes, &rollback.changes));
                     continue;
                 }
-                Ok(false) => turn = Turn::Progress,
+                Ok(false) => {
+                    turn = Turn::Progress;
+                    self.tell_progress(&mut rollback);
+                }
                 Err(error) => complain(&mut rollback, &error),
             }
             self.rollbacks.waiting.lock().push(rollback);
@@ -236,11 +268,53 @@ impl Core {
         Ok(trees.iter().any(|tree| changed.contains(&tree.id)))
     }
 
+    /// Says how much of a rollback is done, if that was not said for a while.
+    fn tell_progress(&self, rollback: &mut Rollback) {
+        let (Some(all), Some(tell)) = (rollback.all, self.rollbacks.teller.get()) else { return };
+        if all == 0 || rollback.told.0.elapsed() < TELLING {
+            return;
+        }
+        // Relaxed: stored by this thread.
+        let left = self.system.slots.get(rollback.slot).work.load(Ordering::Relaxed).min(all);
+        let percent = u128::from(all - left) * 100 / u128::from(all);
+        tell(&format!("rolling back transaction {}: {percent} % of {all} changes are undone", rollback.changes.trx));
+        rollback.told = (Instant::now(), true);
+    }
+
+    /// Of whom it was told how far it is, it is told that it is over.
+    fn tell_end(&self, rollback: &Rollback) {
+        if let Some(tell) = self.rollbacks.teller.get().filter(|_| rollback.told.1) {
+            tell(&format!("transaction {} is rolled back", rollback.changes.trx));
+        }
+    }
+
+    /// How much there is to undo. Of a transaction of before a crash nobody has counted it.
+    fn count_changes(&self, rollback: &mut Rollback) -> Result<()> {
+        let work = &self.system.slots.get(rollback.slot).work;
+        // Relaxed: stored by this thread, or by who has handed the transaction over.
+        let mut all = work.load(Ordering::Relaxed);
+        if all == 0 {
+            let ask = || if self.stopping() { Err(Error::Interrupted) } else { Ok(()) };
+            all = self.changes_to_undo(rollback.end, rollback.changes.first, ask)?;
+            work.store(all, Ordering::Relaxed); // Relaxed: as above
+        }
+        rollback.all = Some(all);
+        Ok(())
+    }
+
     /// Goes on with a rollback. True: the transaction is over.
     fn undo_on(&self, rollback: &mut Rollback, pause: impl Fn() -> bool) -> Result<bool> {
+        if rollback.all.is_none() {
+            match self.count_changes(rollback) {
+                Err(Error::Interrupted) => return Ok(false),
+                counted => counted?,
+            }
+        }
         let Rollback { slot, ref segment, ref changes, ref mut end, .. } = *rollback;
         let Changes { trx, first, .. } = **changes;
-        if !self.undo_back(trx, end, first, |_| (), pause)? {
+        let mut countdown = Countdown::new(&self.system.slots.get(slot).work, 0, None);
+        let undo_one = |record: &Record<'_>| countdown.pass(record);
+        if !self.undo_back(trx, end, first, undo_one, pause)? {
             return Ok(false);
         }
         self.log.ensure_room_critical(4096)?;

@@ -17,6 +17,7 @@
 //!
 //! Slots (one a session, each on its own cache line) announce the snapshot and the id in use for purge to see.
 
+pub mod countdown;
 pub mod locking;
 mod long;
 mod moved;

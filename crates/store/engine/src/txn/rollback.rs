@@ -12,6 +12,7 @@ use crate::page::node::Node;
 use crate::page::{OFF_WORD_A, get_u64, put_u64};
 use crate::pool::Exclusive;
 use crate::shared::Core;
+use crate::txn::countdown::is_change;
 use crate::undo::{self, Kind, RECORDS_AT, Record};
 use crate::version::{Header, PAYLOAD_AT, ROW_AT, patch_back, spare_tail, without_spare};
 use crate::{Error, Result, Tree, TreeKind, btree::merge, overflow, segment};
@@ -51,8 +52,33 @@ impl Core {
 
     /// The trees in which records of a transaction, from roll pointer `end` (exclusive) back to `stop` (inclusive), have changed
     /// something that is not undone. `ask` may end the walk. Reads as much as the rollback will.
-    pub fn trees_to_undo(&self, mut end: u64, stop: u64, ask: impl Fn() -> Result<()>) -> Result<Vec<u32>> {
-        let (mut trees, mut bytes) = (Vec::new(), Vec::new());
+    pub fn trees_to_undo(&self, end: u64, stop: u64, ask: impl Fn() -> Result<()>) -> Result<Vec<u32>> {
+        let mut trees = Vec::new();
+        let mut note = |record: &Record<'_>| {
+            if record.kind != Kind::Prepare && !trees.contains(&record.tree) {
+                trees.push(record.tree);
+            }
+        };
+        self.walk_back(end, stop, ask, &mut note)?;
+        Ok(trees)
+    }
+
+    /// The changes among the same records. `ask` may end the count.
+    pub fn changes_to_undo(&self, end: u64, stop: u64, ask: impl Fn() -> Result<()>) -> Result<u64> {
+        let mut count = 0;
+        self.walk_back(end, stop, ask, &mut |record| count += u64::from(is_change(record)))?;
+        Ok(count)
+    }
+
+    /// `see` is called with each of these records that is not undone.
+    fn walk_back(
+        &self,
+        mut end: u64,
+        stop: u64,
+        ask: impl Fn() -> Result<()>,
+        see: &mut dyn FnMut(&Record<'_>),
+    ) -> Result<()> {
+        let mut bytes = Vec::new();
         while end != stop {
             end = match self.before(end)? {
                 Before::Page(page_end) => {
@@ -61,16 +87,14 @@ impl Core {
                 }
                 Before::Record(roll_ptr) => {
                     segment::read_record(self.store(), roll_ptr, &mut bytes)?;
-                    let record = Record::decode(&bytes).expect("read_record checked it");
-                    let is_change = record.kind != Kind::Prepare && !undo::is_undone(&bytes);
-                    if is_change && !trees.contains(&record.tree) {
-                        trees.push(record.tree);
+                    if !undo::is_undone(&bytes) {
+                        see(&Record::decode(&bytes).expect("read_record checked it"));
                     }
                     roll_ptr
                 }
             };
         }
-        Ok(trees)
+        Ok(())
     }
 
     /// Undoes the records of `trx` from roll pointer `end` (exclusive) back to `stop` (inclusive), newest first; `before` is
