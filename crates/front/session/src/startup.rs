@@ -454,9 +454,7 @@ impl Server {
         server
             .engine
             .set_teller(Box::new(move |slot| told.upgrade().map_or(String::new(), |s| s.processes.tell(slot))));
-        server
-            .engine
-            .tell_of_rollbacks(Box::new(|text| note(Level::System, ER_IB_MSG_707, text)));
+        server.engine.tell_of_rollbacks(Box::new(|text| note(Level::System, ER_IB_MSG_707, text)));
         let watched = Arc::downgrade(&server);
         std::thread::Builder::new()
             .name("deadlines".to_string())

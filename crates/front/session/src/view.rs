@@ -148,8 +148,7 @@ impl Session {
             self.state.warn("Warning", told.code, told.message);
         }
         view.updatable = plan::written_views::is_updatable(&version, &schema, &view);
-        // What a join or more than columns would have to be checked for is not there.
-        let is_checked = || plan::views::is_selection(&view) || plan::written_views::is_of_derived_alone(&view);
+        let is_checked = || plan::views::is_checkable(&version, &schema, &view);
         if view.check_option != CheckOption::None && !(view.updatable && is_checked()) {
             return Err(err!(ER_VIEW_NONUPD_CHECK, schema, name));
         }

@@ -97,7 +97,8 @@ impl Planner<'_> {
         outputs: &[Expr],
         order: Vec<OrderKey>,
     ) -> Result<(), (Tree, Vec<Expr>, Vec<OrderKey>)> {
-        let computed = outputs.iter().any(|e| e.any(&mut |e| is_query(&e.node)));
+        // Of what is written through only columns that are read are computed.
+        let computed = !self.request.written && outputs.iter().any(|e| e.any(&mut |e| is_query(&e.node)));
         let large = outputs.iter().any(|e| e.has_more_nodes(MERGED_NODES_MAX));
         if computed || large || !order.iter().all(|o| self.is_movable(&o.expr)) {
             return Err((tree, conditions, order));
@@ -189,7 +190,8 @@ impl Planner<'_> {
         let stands_for = Some(plan.outputs.into_iter().map(lifted).collect());
         let own = candidate.block.sources.iter().enumerate().filter(|(_, s)| !s.hidden);
         let parts = own.map(|(i, _)| i + 1).collect();
-        let (Tree::Leaf(at), star) = self.add_source(Source { slot, stands_for, parts, ..source })? else {
+        let check = source.check.map(|(view, e)| (view, lifted(e)));
+        let (Tree::Leaf(at), star) = self.add_source(Source { slot, stands_for, parts, check, ..source })? else {
             unreachable!("a source is a leaf")
         };
         let Candidate { block, mut tree, conditions, order } = candidate;

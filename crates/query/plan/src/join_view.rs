@@ -9,7 +9,7 @@ use super::Planner;
 use super::node::Assigned;
 use super::source::Written;
 use super::views::{is_join, origins};
-use catalog::{CheckOption, Table};
+use catalog::Table;
 use expr::error::unknown_column;
 use sql::ast::{self, Expr as Ast, Parsed, TableRef};
 use std::sync::Arc;
@@ -85,12 +85,12 @@ pub(super) fn not_inserted(table: &Table, names: Option<&[&str]>, replaces: bool
 impl Planner<'_> {
     /// Does the statement write through the view of that name, which no table of its own stands for?
     pub(super) fn writes_view(&self, table: &Table, alias: &str) -> bool {
-        let Some(view) = &table.view else { return false };
+        if table.view.is_none() {
+            return false;
+        }
         let has = |name: &String| table.columns.iter().any(|c| c.name.eq_ignore_ascii_case(name));
         let is_meant = |w: &Written| w.table.as_deref().is_none_or(|t| t == alias) && w.column.as_ref().is_none_or(has);
-        // The condition of a CHECK OPTION is asked of the row of one table.
-        let is_free = view.check_option == CheckOption::None;
-        is_free && self.current_block().written.iter().any(is_meant) && self.can_write(table)
+        self.current_block().written.iter().any(is_meant) && self.can_write(table)
     }
 
     /// Is an UPDATE or DELETE of this table alone planned as a joined one? That of a join view has to be; where a subquery of WHERE

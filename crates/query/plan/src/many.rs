@@ -8,7 +8,7 @@ use super::join_view;
 use super::names::{AliasRule, Block, Source};
 use super::node::rules::Rules;
 use super::node::{Assigned, Body, DeleteMany, Plan, UpdateMany, UpdateTarget};
-use super::slots::subquery_of;
+use super::slots::{slots_of, subquery_of};
 use super::source::Through;
 use catalog::{Changes, Table};
 use expr::{Expr, Node, Shape};
@@ -61,7 +61,8 @@ impl Planner<'_> {
                 }
                 let same = |s: &Source| s.table.as_ref().is_some_and(|t| t.id == table.id);
                 let read = (self.block().sources.iter().filter(|s| same(s)).count() == 1).then(Vec::new);
-                targets.push(UpdateTarget { slot, table, set: Vec::new(), read, rules });
+                let checks = self.view_checks(slot);
+                targets.push(UpdateTarget { slot, table, set: Vec::new(), read, rules, checks });
             } else if let Some(named) = self.block().sources[i].named {
                 self.table_use(named).joined = true;
             }
@@ -124,6 +125,14 @@ impl Planner<'_> {
         let (plan, _) = self.joined(tree, delete.filter, "DELETE", list)?;
         let shapes = std::mem::take(&mut self.block().shapes);
         Ok(Body::DeleteMany(Box::new(DeleteMany { plan, shapes, targets, alone, ignore: delete.ignore })))
+    }
+
+    /// What the CHECK OPTIONs of views that were merged ask of a row of this slot, beside those of the tables that it is joined with.
+    fn view_checks(&self, slot: usize) -> Vec<(String, Expr)> {
+        let views = self.current_block().sources.iter().filter(|s| s.stands_for.is_some() && !s.hidden);
+        let checks = views.filter_map(|s| s.check.clone());
+        let reads = |e: &Expr| slots_of(self.subqueries(), e) & 1 << slot != 0;
+        checks.filter(|(_, e)| reads(e)).collect()
     }
 
     /// Error 1706 where a table is updated by two names, and its primary key by one of them.

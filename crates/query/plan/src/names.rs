@@ -130,7 +130,8 @@ pub struct Source {
     pub read: engine::Read,
     /// A merged view's condition, over the table's slot; taken when the join is planned.
     pub filter: Option<Expr>,
-    /// A merged view's WITH CHECK OPTION: the view's name, and the condition over a row in slot 0.
+    /// A merged view's WITH CHECK OPTION: the view's name, and the condition over a row in slot 0; of one that stands for tables of the
+    /// block, over the joined row.
     pub check: Option<(String, Expr)>,
     /// The name of the view that it is, merged or not.
     pub view: Option<String>,

@@ -126,7 +126,7 @@ pub struct Request {
     pub merges: super::source::Merges,
     /// The query planned now may be merged.
     pub merging: bool,
-    /// It is that of a view which is written through: it has to be, with the table functions in it.
+    /// It is that of a view which is written through: it has to be, with the table functions in it and the queries among its columns.
     pub written: bool,
     /// Conditions for the next SELECT that is planned.
     pub pushed: Option<Pushed>,

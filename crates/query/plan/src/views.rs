@@ -176,6 +176,8 @@ impl Planner<'_> {
         source.schema.clone_from(&table.schema);
         source.named = Some(table.id);
         source.view = Some(table.name.clone());
+        let mut candidate = candidate;
+        source.check = candidate.as_mut().and_then(|candidate| check_of(table, candidate));
         let (tree, star) = self.take_in(plan, candidate, source)?;
         let origin = self.origin(first, Definition::View(table.clone()));
         self.note_origin(&tree, origin, false);
@@ -697,10 +699,50 @@ pub fn functions_of<'v>(version: &'v Version, view: &Table) -> Vec<&'v Arc<Routi
     called.collect()
 }
 
-/// Is the view a selection from one table? Of those that can be written through, only such a one may have a CHECK OPTION.
+/// What the CHECK OPTION of a view that is merged, and of views in it, asks of a joined row, one of whose rows is written: that it is
+/// a row of the view still.
+fn check_of(table: &Table, candidate: &mut Candidate) -> Option<(String, Expr)> {
+    let view = table.view.as_ref().expect("a view");
+    let mut asked: Vec<Expr> = Vec::new();
+    for source in &mut candidate.block.sources {
+        let slot = source.slot;
+        match source.stands_for.is_some() {
+            true if source.hidden => {}
+            true => asked.extend(source.check.as_ref().map(|(_, e)| e.clone())),
+            // The row is asked for all at once, by the name of the outer view.
+            false => asked.extend(source.check.take().map(|(_, e)| super::expression::at_slot(e, slot))),
+        }
+    }
+    if view.check_option != CheckOption::None {
+        let mut own: Vec<&Expr> = candidate.conditions.iter().collect();
+        candidate.tree.conditions(&mut own);
+        if view.check_option == CheckOption::Cascaded {
+            own.extend(candidate.block.sources.iter().filter_map(|source| source.filter.as_ref()));
+        }
+        asked.extend(own.into_iter().cloned());
+    }
+    super::all_of(asked).map(|e| (format!("{}.{}", table.schema, table.name), e))
+}
+
+/// Is the view a selection from one table?
 pub fn is_selection(view: &View) -> bool {
     view.algorithm != ViewAlgorithm::TempTable
         && parsed_query(view).is_ok_and(|parsed| plain_select(&parsed, Through::Change).is_some())
+}
+
+/// Can a view that can be written through have a CHECK OPTION? LOCAL asks for the view's own conditions: those of a view in FROM that is
+/// more than a selection from one table cannot be told from them.
+pub fn is_checkable(version: &Version, schema: &str, view: &View) -> bool {
+    let Ok(parsed) = parsed_query(view) else { return false };
+    let is_other = |table_ref: &TableRef| match table_ref {
+        TableRef::Table(factor) => {
+            let schema = factor.name.schema.map_or(schema, |s| parsed.name(s));
+            let found = version.base_table(schema, parsed.name(factor.name.name));
+            found.and_then(|table| table.view.as_ref()).is_some_and(|under| !is_selection(under))
+        }
+        _ => false,
+    };
+    view.check_option != CheckOption::Local || !parsed.table_refs().iter().any(is_other)
 }
 
 /// Of each column of a view: the table in FROM whose column it is; `None`: it is computed.

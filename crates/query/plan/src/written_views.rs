@@ -108,22 +108,6 @@ pub fn is_mergeable_view(view: &View) -> bool {
     parsed_query(view).is_ok_and(|parsed| rows_of_tables(&parsed, view).is_some())
 }
 
-/// Is all that the view shows of one derived table or common table expression, which nothing can be written to?
-pub fn is_of_derived_alone(view: &View) -> bool {
-    let Ok(parsed) = parsed_query(view) else { return false };
-    let Some((id, from)) = rows_of_tables(&parsed, view) else { return false };
-    // Whatever it is called, a table is one.
-    let ctes = || parsed[id].with.iter().flat_map(|with| &with.tables);
-    match &parsed[from] {
-        TableRef::Derived { .. } => true,
-        TableRef::Table(factor) => {
-            let name = parsed.name(factor.name.name);
-            factor.name.schema.is_none() && ctes().any(|cte| parsed.name(cte.name) == name)
-        }
-        _ => false,
-    }
-}
-
 /// May MySQL merge the query into the one around it: is each of its rows one of FROM?
 pub(super) fn is_mergeable(parsed: &Parsed, query: QueryId) -> bool {
     let query = &parsed[query];

@@ -12,14 +12,15 @@ use crate::rules::{RuleSet, is_ignorable};
 use crate::scan::count_position;
 use crate::spill::{Merge, Room, Runs};
 use crate::write::{Refused, RowWriter};
-use crate::{Frame, Op, Run, long, recycle, tuple, virtual_table};
+use crate::{Frame, Op, Run, Scope, long, recycle, tuple, virtual_table};
 use catalog::Table;
 use engine::Transaction;
-use expr::{Execution, Strictness, store};
+use expr::{Execution, Expr, Strictness, store};
 use plan::node;
 use plan::slots::slot_names;
 use std::sync::Arc;
-use types::{Result, Value};
+use types::codes::ER_VIEW_CHECK_FAILED;
+use types::{Result, Value, err};
 
 /// Rows of one table that the join has named, each once.
 #[derive(Default)]
@@ -106,11 +107,33 @@ struct Target {
     table: Arc<Table>,
     assigner: Assigner,
     columns: Vec<usize>,
+    /// Of views: see [`node::UpdateTarget::checks`].
+    checks: Vec<(String, Expr)>,
     /// Triggers fire when a row is written, and what follows them is done then.
     fires_late: bool,
     named: Named,
     /// Rows that were named and cannot be changed.
     ignored: u64,
+}
+
+/// Is the joined row one of these views' still, with that row in the slot? Error 1369.
+fn check_views(
+    checks: &[(String, Expr)],
+    (slot, row): (usize, &mut Vec<u8>),
+    frame: &mut Frame,
+    run: &Run<'_>,
+) -> Result<()> {
+    std::mem::swap(&mut frame.slots[slot].bytes, row);
+    let at = Scope::new(frame, None);
+    let outcome = checks.iter().try_for_each(|(view, e)| match e.eval_bool(run, at)? {
+        Some(true) => Ok(()),
+        _ => {
+            let (schema, name) = view.split_once('.').unwrap_or(("", view));
+            Err(err!(ER_VIEW_CHECK_FAILED, schema, name))
+        }
+    });
+    std::mem::swap(&mut frame.slots[slot].bytes, row);
+    outcome
 }
 
 /// UPDATE of several tables.
@@ -149,7 +172,16 @@ impl UpdateManyStatement {
             // Where triggers set what the other tables' assignments read, they fire before.
             let fires_late = assigner.defers_nulls() && !(Some(i) == first && assigner.has_set_by_triggers());
             let columns = if fires_late { assigner.set_columns() } else { assigner.changing() };
-            Target { slot: t.slot, columns, table: t.table, assigner, fires_late, named: Named::default(), ignored: 0 }
+            Target {
+                slot: t.slot,
+                columns,
+                checks: t.checks,
+                table: t.table,
+                assigner,
+                fires_late,
+                named: Named::default(),
+                ignored: 0,
+            }
         };
         UpdateManyStatement {
             frame: Frame::new(u.shapes, slot_names(&u.plan)),
@@ -221,6 +253,12 @@ impl UpdateManyStatement {
                     t.assigner.set_values(&t.table, &mut self.frame, &mut self.writer, joined, how, run).map(|()| true)
                 }
                 false => t.assigner.apply(&t.table, &mut self.frame, &mut self.writer, joined, how, run),
+            };
+            let applied = match applied {
+                Ok(true) if !t.checks.is_empty() => {
+                    check_views(&t.checks, (t.slot, &mut self.writer.row), &mut self.frame, run).map(|()| true)
+                }
+                applied => applied,
             };
             match applied {
                 Err(e) if self.ignore && is_ignorable(&e) => {

@@ -510,6 +510,8 @@ pub struct UpdateTarget {
     /// Columns that conditions of the join read; `None`: the table stands in it more than once.
     pub read: Option<Vec<usize>>,
     pub rules: Option<Arc<Rules>>,
+    /// Views that it is written through, and what their CHECK OPTIONs ask of the joined row.
+    pub checks: Vec<(String, Expr)>,
 }
 
 /// DELETE from a join: (slot, table, rules) of those that rows are deleted from.
