@@ -57,7 +57,8 @@ fn variable_type(ty: DataType) -> DataType {
     /// Characters of a MEDIUMTEXT that are a byte each.
     const TEXT_CHARACTERS: u32 = 0xFF_FFFF;
     let ty = match ty.kind {
-        TypeKind::BigInt => DataType { length: 21, ..ty },
+        // Variables have integers of one size.
+        kind if kind.is_integer() => DataType { kind: TypeKind::BigInt, length: 21, zerofill: false, ..ty },
         TypeKind::Double => DataType { length: 23, ..ty },
         kind if kind.is_text() && !kind.is_temporal() && kind != TypeKind::Json && !ty.collation.is_binary() => {
             DataType::string(TypeKind::LongText, TEXT_CHARACTERS, ty.collation)
