@@ -77,14 +77,13 @@ pub(crate) fn compression(globals: &Globals) -> Allowed {
     Allowed::parse(globals.text(COMPRESSION)).unwrap_or(Allowed::NOTHING)
 }
 
-/// The rows `Compression...` and `Tls_...` of SHOW STATUS, for a session that is compressed so and has this TLS.
+/// The rows `Compression...` and `Tls_sni_server_name` of SHOW STATUS, for a session that is compressed so and has this TLS.
 pub(crate) fn own_status(session: Option<Algorithm>, tls: Option<&TlsInfo>) -> Vec<(String, String)> {
     let is_on = if session.is_some() { "ON" } else { "OFF" };
     vec![
         ("Compression".to_string(), is_on.to_string()),
         ("Compression_algorithm".to_string(), session.map_or("", Algorithm::name).to_string()),
         ("Compression_level".to_string(), session.map_or(0, Algorithm::level).to_string()),
-        ("Tls_library_version".to_string(), protocol::tls::LIBRARY.to_string()),
         ("Tls_sni_server_name".to_string(), tls.map_or_else(String::new, |tls| tls.server_name.clone())),
     ]
 }

@@ -97,8 +97,10 @@ impl Server {
             (format!("Current_tls_{short}"), text.to_string())
         });
         let numbers = numbers.iter().map(|(name, n)| (format!("Ssl_{name}"), n.to_string()));
+        let library = ("Tls_library_version".to_string(), protocol::tls::LIBRARY.to_string());
         current
             .into_iter()
+            .chain([library])
             .chain(numbers)
             .chain(texts.iter().map(|(name, text)| (format!("Ssl_{name}"), text.to_string())))
             .collect()

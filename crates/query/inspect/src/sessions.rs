@@ -172,7 +172,7 @@ pub(crate) fn user_defined_functions(cx: &Context, out: &mut Vec<Row>) -> Result
 }
 
 /// What the status says of TLS, in the order of MySQL's table.
-const TLS: [&str; 27] = [
+const TLS: [&str; 28] = [
     "Ssl_accept_renegotiates",
     "Ssl_accepts",
     "Ssl_callback_cache_hits",
@@ -199,6 +199,7 @@ const TLS: [&str; 27] = [
     "Ssl_session_cache_overflows",
     "Ssl_session_cache_size",
     "Ssl_session_cache_timeouts",
+    "Ssl_used_session_cache_entries",
     "Ssl_session_cache_timeout",
 ];
 
@@ -208,9 +209,10 @@ pub(crate) fn tls_channel_status(cx: &Context, out: &mut Vec<Row>) -> Result<()>
     let mut add = |name: &'static str, value: String| out.push(vec![word("mysql_main"), word(name), text(value)]);
     add("Enabled", if cx.source.has_tls() { "Yes" } else { "No" }.to_string());
     for name in TLS {
-        if let Some(value) = value(name) {
-            add(name, value);
-        }
+        let Some(value) = value(name) else { continue };
+        // No limit, which the status tells as a number without a sign.
+        let is_unlimited = name == "Ssl_ctx_verify_depth" && value == u64::MAX.to_string();
+        add(name, if is_unlimited { "-1".to_string() } else { value });
     }
     Ok(())
 }
