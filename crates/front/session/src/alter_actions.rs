@@ -81,7 +81,8 @@ impl Session {
         self.alter(&schema, &name, |session, old, plan| {
             let was = (old.engine, &old.create_options);
             let encrypts = session.dictionary().schema(&schema).is_some_and(|schema| schema.encrypts);
-            let optioned = Optioned { name: &name, temporary: old.temporary, encrypts, was: Some(was) };
+            let optioned =
+                Optioned { schema: &schema, name: &name, temporary: old.temporary, encrypts, was: Some(was) };
             let (engine, options) = session.table_options(parsed, &alter.options, optioned)?;
             if options.is_encrypted() != old.create_options.is_encrypted() {
                 plan.rebuild(ENCRYPTED);

@@ -15,7 +15,7 @@ use crate::statement::unsupported;
 use crate::variables::{FOREIGN_KEY_CHECKS, VarId, id};
 use accounts::Privileges;
 use catalog::eq_name;
-use catalog::{Ddl, Index, KeyKind, Pin, Table, TableName, TableSpec, Version};
+use catalog::{Ddl, Index, KeyKind, MYSQL, Pin, Table, TableName, TableSpec, Version};
 use engine::Isolation;
 use expr::{Env, Stage};
 use plan::column_type::declared_collation;
@@ -230,7 +230,7 @@ impl Session {
 
     /// Error 3552 for the dictionary's schema, 1044 for those of virtual tables: nobody makes or drops them.
     pub(crate) fn refuse_system_schema(&self, name: &str) -> Result<()> {
-        if name == "mysql" {
+        if name == MYSQL {
             return Err(err!(ER_NO_SYSTEM_SCHEMA_ACCESS, name));
         }
         if name.eq_ignore_ascii_case("information_schema") || name.eq_ignore_ascii_case("performance_schema") {
@@ -243,6 +243,11 @@ impl Session {
     pub(crate) fn create_database(&mut self, parsed: &Parsed, create: &CreateDatabase) -> Result<u64> {
         let name = parsed.name(create.name).to_string();
         self.need_in(Action::CreateSchema, &name)?;
+        // A dump of `mysql` begins so.
+        if name == MYSQL && create.if_not_exists {
+            self.state.push_warning("Note", err!(ER_DB_CREATE_EXISTS, name));
+            return Ok(1);
+        }
         self.refuse_system_schema(&name)?;
         let collation = match self.schema_collation(parsed, &create.options)? {
             Some(collation) => collation,

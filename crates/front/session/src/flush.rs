@@ -17,12 +17,14 @@ impl Session {
         self.commit_all()?;
         for what in &flush.what {
             match what {
-                // Accounts are read from one place, there is no second copy to reload; no host cache, no cost tables.
+                // Accounts are read from one place, there is no second copy to reload, unless tables were made that tell of others.
                 FlushWhat::Privileges => {
+                    self.take_over_tables()?;
                     self.server.accounts.forget_all_failures();
                     self.server.accounts.forget_sha2();
                     self.server.accounts.reset_usage();
                 }
+                // No cost tables.
                 FlushWhat::OptimizerCosts => {}
                 FlushWhat::RelayLogs(channel) => {
                     let channel = channel.map(|name| text_of(parsed, name).to_lowercase());

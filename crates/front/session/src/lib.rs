@@ -106,6 +106,7 @@ mod status;
 mod sys;
 mod table_options;
 mod table_spec;
+mod taken_over;
 mod temporary;
 pub mod tls;
 mod tls_server;

@@ -7,7 +7,7 @@ use crate::session::plans::Planned;
 use crate::session::transaction::LockedTable;
 use crate::user_locks::RETRIES_MAX;
 use catalog::mdl::{Duration, Mode, Name};
-use catalog::{Changes, MetadataPins, RoutineKind, StorageEngine, Version, Waiting};
+use catalog::{Changes, MYSQL, MetadataPins, RoutineKind, StorageEngine, Version, Waiting};
 use expr::Env;
 use observe::Counter;
 use plan::TableUse;
@@ -30,6 +30,7 @@ impl Session {
     /// LOCK TABLES: what was locked before is unlocked, what runs is committed.
     pub(crate) fn lock_tables(&mut self, parsed: &Parsed, tables: &[LockTable]) -> Result<()> {
         let mut wanted: Vec<LockedTable> = Vec::with_capacity(tables.len());
+        let mut statistics: Vec<String> = Vec::new();
         for t in tables {
             let (schema, table) = self.object(parsed, t.name)?;
             let alias = parsed.name(t.alias.unwrap_or(t.name.name)).to_string();
@@ -41,12 +42,21 @@ impl Session {
                 continue;
             }
             let write = matches!(t.mode, TableLockMode::Write | TableLockMode::LowPriorityWrite);
+            if t.mode != TableLockMode::ReadLocal
+                && self.dictionary().table(&schema, &table).is_some_and(|t| t.is_virtual())
+            {
+                statistics.extend(Some(&table).filter(|table| table.starts_with("innodb_")).cloned());
+            }
             wanted.push(LockedTable { schema, table, alias, write });
         }
         self.unlock_tables_alone();
         self.commit_all()?;
         for w in &wanted {
             self.need_on(Action::LockTables, &w.schema, &w.table)?;
+            // Who writes these looks at no locks. READ LOCAL lets others write, and a dump asks for it.
+            if w.schema == MYSQL && statistics.contains(&w.table) {
+                return Err(err!(ER_NO_SYSTEM_TABLE_ACCESS, "system table", w.schema, w.table));
+            }
         }
         for _ in 0..RETRIES_MAX {
             let all = self.with_related(&wanted)?;
@@ -183,6 +193,11 @@ impl Session {
                 Some(_) if schema == PERFORMANCE_SCHEMA => {
                     return Err(self.denied_computed("SELECT, LOCK TABLES", table));
                 }
+                Some(t) if t.is_virtual() && schema == MYSQL && ["general_log", "slow_log"].contains(&table) => {
+                    return Err(err!(ER_CANT_LOCK_LOG_TABLE));
+                }
+                // A dump locks the others.
+                Some(t) if t.is_virtual() && schema == MYSQL => {}
                 Some(t) if t.is_virtual() => {
                     let account = &self.access().account().name;
                     return Err(err!(ER_DBACCESS_DENIED_ERROR, account.user, account.host, schema));

@@ -158,6 +158,18 @@ pub struct Server {
 }
 
 impl Server {
+    /// Where accounts have partial revokes these hold whatever the option file says, as in MySQL; what the variables say of accounts holds.
+    pub(crate) fn heed_restrictions(&self) -> Result<()> {
+        if self.accounts.directory().has_restrictions() {
+            self.globals.update(|old| {
+                let mut globals = Globals::clone(old);
+                globals.set(PARTIAL_REVOKES, Val::Bool(true));
+                globals
+            });
+        }
+        self.apply_policy(&self.globals.load())
+    }
+
     /// What the variables say of accounts, from the next statement and login on. Error 3896: `partial_revokes` cannot be OFF while
     /// there are partial revokes.
     pub(crate) fn apply_policy(&self, globals: &Globals) -> Result<()> {

@@ -11,7 +11,7 @@ use crate::hosts::Hosts;
 use crate::logs::{Log, Logs, rows_of};
 use crate::panics::note;
 use crate::process::Processes;
-use crate::server::{ACCOUNTS_ENTRY, PARTIAL_REVOKES, store_accounts};
+use crate::server::{ACCOUNTS_ENTRY, store_accounts};
 use crate::variables::{Extension, Globals, Origin, VARIABLES, Val, VarId, Variable, id};
 use crate::xids::{Detached, of_label};
 use crate::{Server, Settings};
@@ -42,6 +42,7 @@ const LOG_BUFFER: VarId = id("innodb_log_buffer_size");
 const PURGE_LAG: VarId = id("innodb_max_purge_lag");
 const PURGE_BATCH: VarId = id("innodb_purge_batch_size");
 const FILL_FACTOR: VarId = id("innodb_fill_factor");
+const STATS_AUTO_RECALC: VarId = id("innodb_stats_auto_recalc");
 const DEADLOCK_DETECT: VarId = id("innodb_deadlock_detect");
 const SAMPLE_AGE: VarId = id("performance_schema_max_digest_sample_age");
 const FLUSH_LOG: VarId = id("innodb_flush_log_at_trx_commit");
@@ -437,15 +438,7 @@ impl Server {
         crate::panics::install();
         server.load_extensions()?;
         server.apply_globals();
-        if server.accounts.directory().has_restrictions() {
-            // As MySQL does: they hold whatever the option file says.
-            server.globals.update(|old| {
-                let mut globals = Globals::clone(old);
-                globals.set(PARTIAL_REVOKES, crate::variables::Val::Bool(true));
-                globals
-            });
-        }
-        server.apply_policy(&server.globals.load())?;
+        server.heed_restrictions()?;
         server.check_mandatory_roles()?;
         server.load_prepared()?;
         server.load_channels()?;
@@ -468,6 +461,7 @@ impl Server {
         let globals = self.globals.load();
         self.engine.set_flush_log_at_commit(globals.uint(FLUSH_LOG) as u8);
         self.engine.set_deadlock_detect(globals.bool(DEADLOCK_DETECT));
+        plan::statistics::recalculate(globals.bool(STATS_AUTO_RECALC));
         self.engine.set_fill_factor(globals.uint(FILL_FACTOR) as u8);
         self.engine.set_purge(engine::PurgeSettings {
             batch_pages: globals.uint(PURGE_BATCH) as u32,

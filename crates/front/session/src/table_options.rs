@@ -4,7 +4,7 @@ use crate::session::Session;
 use crate::statement::{text_of, unsupported};
 use crate::variables::{VarId, id};
 use catalog::eq_name;
-use catalog::{ColumnDefault, CreateOptions, IndexAlgorithm, StorageEngine, Table, TableSpec};
+use catalog::{ColumnDefault, CreateOptions, IndexAlgorithm, MYSQL, StorageEngine, Table, TableSpec};
 use expr::Env;
 use sql::ast::{IndexAlgorithm as Using, IndexDef, OptionValue, Parsed, TableOptions};
 use types::codes::*;
@@ -16,12 +16,24 @@ const DEFAULT_TEMPORARY_ENGINE: VarId = id("default_tmp_storage_engine");
 
 /// Tablespaces that a server has without being told. Here both are the one data file.
 const TABLESPACES: [&str; 2] = ["innodb_file_per_table", "innodb_system"];
+/// The tablespace of the tables of `mysql` that MySQL makes; a dump of them names it. Here it is the one data file, too.
+const RESERVED: &str = "mysql";
+/// Those tables.
+const SYSTEM_TABLES: &str = "\
+    columns_priv component db default_roles engine_cost func general_log global_grants gtid_executed \
+    help_category help_keyword help_relation help_topic innodb_index_stats innodb_table_stats \
+    ndb_binlog_index password_history plugin procs_priv proxies_priv \
+    replication_asynchronous_connection_failover replication_asynchronous_connection_failover_managed \
+    replication_group_configuration_version replication_group_member_actions role_edges server_cost servers \
+    slave_master_info slave_relay_log_info slave_worker_info slow_log tables_priv time_zone \
+    time_zone_leap_second time_zone_name time_zone_transition time_zone_transition_type user";
 /// Most characters of a tablespace's name.
 const TABLESPACE_CHARS_MAX: usize = 64;
 const BLOCK_SIZES: [u64; 5] = [1, 2, 4, 8, 16];
 
 /// The table whose options these are.
 pub(crate) struct Optioned<'t> {
+    pub schema: &'t str,
     pub name: &'t str,
     pub temporary: bool,
     /// The schema's DEFAULT ENCRYPTION.
@@ -126,12 +138,16 @@ impl Session {
         Ok(StorageEngine::InnoDb)
     }
 
-    /// Errors 3119, 3510.
+    /// Errors 3119, 3510, 3723.
     fn tablespace(&mut self, name: String, table: &Optioned<'_>, kept: &mut CreateOptions) -> Result<()> {
         if name.is_empty() || name.contains('/') || name.chars().count() > TABLESPACE_CHARS_MAX {
             return Err(err!(ER_WRONG_TABLESPACE_NAME, name));
         }
-        if !TABLESPACES.contains(&name.as_str()) {
+        if name == RESERVED {
+            if table.schema != MYSQL || !SYSTEM_TABLES.split_whitespace().any(|known| known == table.name) {
+                return Err(err!(ER_RESERVED_TABLESPACE_NAME, table.name, name));
+            }
+        } else if !TABLESPACES.contains(&name.as_str()) {
             return Err(err!(ER_TABLESPACE_MISSING_WITH_NAME, name));
         }
         if name == "innodb_file_per_table" {

@@ -50,7 +50,7 @@ impl Session {
     ) -> Result<TableSpec> {
         let collation = declared_collation(parsed, &options.charsets)?.unwrap_or(schema_collation);
         let encrypts = self.dictionary().schema(schema).is_some_and(|schema| schema.encrypts);
-        let optioned = Optioned { name, temporary, encrypts, was: None };
+        let optioned = Optioned { schema, name, temporary, encrypts, was: None };
         let (engine, create_options) = self.table_options(parsed, options, optioned)?;
         let mut spec = TableSpec {
             schema: schema.to_string(),

@@ -101,6 +101,12 @@ impl Account {
         self.forget_empty();
     }
 
+    /// What is granted on `schema`.`table` as a whole, and by whom; what its columns have stays.
+    pub fn put_table(&mut self, schema: &str, table: &str, privileges: Privileges, granted: Granted) {
+        let grant = self.table_grant(schema, table);
+        (grant.privileges, grant.granted) = (privileges, granted);
+    }
+
     /// Notes who has changed what is granted on `schema`.`table`, if anything is left of it.
     pub fn note_granted(&mut self, schema: &str, table: &str, granted: &Granted) {
         if let Some(grant) = self.tables.iter_mut().find(|g| g.schema == schema && g.table == table) {
@@ -192,7 +198,8 @@ impl Account {
         self.routines.len() < before
     }
 
-    fn forget_empty(&mut self) {
+    /// Grants on tables that grant nothing leave nothing behind.
+    pub fn forget_empty(&mut self) {
         for grant in &mut self.tables {
             grant.columns.retain(|_, on| !on.is_empty());
         }

@@ -8,6 +8,7 @@
 //! a time. What others have committed meanwhile is taken over under each new lock and before the commit.
 
 mod again;
+mod computed;
 mod events;
 mod locks;
 mod routines;
@@ -24,7 +25,7 @@ use crate::live::{Catalog, DdlState};
 use crate::mdl::{Duration, Mode, Name};
 use crate::routine::RoutineKey;
 use crate::rules::{CHECK_INFIX, Demands, FOREIGN_KEY_INFIX, follow_rename, parent_index};
-use crate::schema::{PartKind, Schema, TemporaryTables, Version};
+use crate::schema::{MYSQL, PartKind, Schema, TemporaryTables, Version};
 use crate::table::{Check, ForeignKey, Table, TableName, View};
 use crate::{CreateOptions, Evolution, HIDDEN_INDEX, MetadataPins, StorageEngine, stored};
 use again::key_of;
@@ -541,7 +542,7 @@ impl Ddl<'_> {
             return Err(err!(ER_TABLE_EXISTS_ERROR, to.1));
         }
         let old = self.lock_any(from.0, from.1)?;
-        refuse_system(&self.next, to.0)?;
+        refuse_computed(&self.next, to.0)?;
         if old.view.is_some() && from.0 != to.0 {
             return Err(err!(ER_FORBID_SCHEMA_CHANGE, from.0, to.0));
         }
@@ -600,6 +601,9 @@ impl Ddl<'_> {
     }
 
     fn drop_unreferenced(&mut self, schema: &str, name: &str) -> Result<()> {
+        if self.is_replaceable(schema, name) {
+            return self.hide_computed(schema, name);
+        }
         let table = self.lock_table(schema, name)?;
         self.drop_trees(&table)?;
         self.forget(&table)
@@ -658,7 +662,7 @@ impl Ddl<'_> {
         check_name(name, ER_WRONG_TABLE_NAME)?;
         self.lock_name(schema, name, Mode::Exclusive)?;
         let found = self.next.schema(schema).ok_or_else(|| err!(ER_BAD_DB_ERROR, schema))?;
-        refuse_system(&self.next, schema)?;
+        refuse_computed(&self.next, schema)?;
         let collation = found.default_collation;
         match found.tables.get(name).map(|t| t.view.is_some()) {
             Some(_) if !replace => return Err(err!(ER_TABLE_EXISTS_ERROR, name)),
@@ -863,6 +867,11 @@ fn refuse_system(version: &Version, schema: &str) -> Result<()> {
         Some(s) if s.is_system() => Err(err!(ER_NO_SYSTEM_SCHEMA_ACCESS, s.name)),
         _ => Ok(()),
     }
+}
+
+/// The same for schemas whose tables are all computed.
+fn refuse_computed(version: &Version, schema: &str) -> Result<()> {
+    if schema == MYSQL { Ok(()) } else { refuse_system(version, schema) }
 }
 
 pub(crate) fn now() -> u64 {

@@ -57,7 +57,7 @@ pub use options::{CreateOptions, IndexAlgorithm, StorageEngine};
 pub use related::{Changes, Related};
 pub use routine::{Routine, RoutineKind};
 pub use rules::{are_compatible, parent_index};
-pub use schema::{PartKind, Schema, TemporaryTables, Version};
+pub use schema::{MYSQL, PartKind, Schema, TemporaryTables, Version};
 pub use table::{Check, CheckOption, ForeignKey, ReferenceAction, Table, TableName, View, ViewAlgorithm};
 pub use trigger::{Trigger, TriggerEvent, TriggerOrder};
 pub use virtual_table::{Changed, Sought, VirtualContext, VirtualTable, Writes};

@@ -5,7 +5,7 @@ use crate::error::from_engine;
 use crate::event::{Event, Run};
 use crate::mdl::{MetadataLocks, MetadataPins};
 use crate::options::StorageEngine;
-use crate::schema::{SYSTEM_SCHEMAS, Schema, Version};
+use crate::schema::{MYSQL, SYSTEM_SCHEMAS, Schema, Version};
 use crate::table::Table;
 use crate::{stored, stored_event, stored_routine};
 use engine::{Engine, Isolation, Transaction};
@@ -21,6 +21,8 @@ pub struct Catalog {
     /// The one data definition that commits. Statements never touch it.
     pub(crate) ddl: Mutex<DdlState>,
     locks: Arc<MetadataLocks>,
+    /// The tables of `mysql` that are computed.
+    pub(crate) computed: Vec<Arc<Table>>,
     /// Called behind each change of events.
     on_events: OnceLock<Box<dyn Fn() + Send + Sync>>,
 }
@@ -56,6 +58,7 @@ impl Catalog {
             let empty = || Arc::new(Schema::new(name, CollationId::UTF8MB4_0900_AI_CI));
             version.schemas.get_or_insert_with(&name.to_string(), empty);
         }
+        let computed = version.schemas.get(MYSQL).expect("made above").tables.values().cloned().collect();
         let mut tx = Transaction::new(engine).map_err(from_engine)?;
         tx.begin(Isolation::RepeatableRead, true);
         let loaded = load(engine, &mut tx, &mut version);
@@ -72,6 +75,7 @@ impl Catalog {
             current: Snapshot::new(version),
             ddl: Mutex::new(Rank::CatalogDdl, DdlState { last_table }),
             locks: Arc::default(),
+            computed,
             on_events: OnceLock::new(),
         }))
     }
@@ -100,6 +104,17 @@ impl Catalog {
         if let Some(told) = self.on_events.get() {
             told();
         }
+    }
+
+    /// Are there tables in the places of computed ones, or computed ones that were dropped?
+    pub fn has_replaced(&self) -> bool {
+        let version = self.current();
+        self.computed.iter().any(|table| version.base_table(MYSQL, &table.name).is_none_or(|t| !t.is_virtual()))
+    }
+
+    /// Does a table stand in the place of the computed one of this name?
+    pub(crate) fn replaces(&self, version: &Version, name: &str) -> bool {
+        version.base_table(MYSQL, name).is_some_and(|table| table.is_base())
     }
 
     pub fn locks(&self) -> &Arc<MetadataLocks> {

@@ -35,7 +35,10 @@ pub(crate) struct Overlay {
 }
 
 /// Schemas that the server makes itself. Their names, and the names of tables in the first two, are matched in any case.
-pub const SYSTEM_SCHEMAS: [&str; 3] = ["information_schema", "performance_schema", "mysql"];
+pub const SYSTEM_SCHEMAS: [&str; 3] = ["information_schema", "performance_schema", MYSQL];
+
+/// The schema whose tables tell of accounts. Tables may be made in it, and take the place of those that are computed.
+pub const MYSQL: &str = "mysql";
 
 impl Version {
     pub fn schema(&self, name: &str) -> Option<&Arc<Schema>> {

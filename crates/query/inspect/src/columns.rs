@@ -159,8 +159,9 @@ impl Spec {
             let mut table = computed(&schema.name, name, &self.columns(name), compute, written(name));
             for (column, line) in table.columns.iter_mut().zip(self.lines(name)) {
                 column.members = members(line);
-                column.explicit_collation =
-                    ["ascii", "utf8mb4"].iter().any(|word| line.split(' ').nth(2) == Some(word));
+                // A dump of `mysql` names them all, and is the same once it was loaded.
+                column.explicit_collation = schema.name == catalog::MYSQL && column.data_type.kind.is_text()
+                    || ["ascii", "utf8mb4"].iter().any(|word| line.split(' ').nth(2) == Some(word));
                 if let Some((_, default)) = line.split_once(" default ") {
                     column.on_update_now = default.ends_with(" on update");
                     column.default = match default.strip_prefix('\'').and_then(|text| text.strip_suffix('\'')) {

@@ -12,8 +12,8 @@ use crate::{
     word,
 };
 use catalog::{
-    CheckOption, Column, ColumnDefault, ForeignKey, Index, IndexAlgorithm, PartKind, Schema, StorageEngine, Table,
-    parent_index,
+    CheckOption, Column, ColumnDefault, ForeignKey, Index, IndexAlgorithm, MYSQL, PartKind, Schema, StorageEngine,
+    Table, parent_index,
 };
 use engine::{Cursor, Direction, Isolation, Range, Read, Transaction};
 use std::ops::Bound;
@@ -130,6 +130,7 @@ pub(crate) fn table_status(cx: &Context, table: &Table) -> Result<Row> {
     if table.is_virtual() {
         let (engine, format) = match is_of_instruments(table) {
             true => (word(PERFORMANCE_SCHEMA_ENGINE), word(instruments_format(table))),
+            false if is_of_mysql(table) => (word("InnoDB"), word("Dynamic")),
             false => (Value::Null, Value::Null),
         };
         let mut row = vec![engine, Value::Int(10), format];
@@ -200,7 +201,12 @@ pub(crate) fn is_of_instruments(table: &Table) -> bool {
     table.is_virtual() && table.schema == "performance_schema"
 }
 
-/// ROW_FORMAT of such a table: the rows of one without texts of any length are all as long.
+/// Is it one of the computed tables of `mysql`? They are told of as tables, so that tools dump them.
+fn is_of_mysql(table: &Table) -> bool {
+    table.is_virtual() && table.schema == MYSQL
+}
+
+/// ROW_FORMAT of a table of performance_schema: the rows of one without texts of any length are all as long.
 fn instruments_format(table: &Table) -> &'static str {
     let varies = |c: &Column| {
         let kind = c.data_type.kind;
@@ -210,7 +216,7 @@ fn instruments_format(table: &Table) -> &'static str {
 }
 
 pub(crate) fn table_type(table: &Table) -> &'static str {
-    if table.is_virtual() && !is_of_instruments(table) {
+    if table.is_virtual() && !is_of_instruments(table) && !is_of_mysql(table) {
         "SYSTEM VIEW"
     } else if table.view.is_some() {
         "VIEW"

@@ -10,6 +10,7 @@ mod digests;
 mod errors;
 pub mod events;
 mod figures;
+pub mod granted;
 mod grants;
 mod grouped;
 mod hosts;

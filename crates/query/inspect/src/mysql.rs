@@ -1,6 +1,6 @@
 //! The schema `mysql`: accounts and what is granted to them in the tables in which MySQL keeps them, to be read. They are
 //! computed from the directory of accounts, which only CREATE USER, GRANT and their like change: other statements that would
-//! write to them are refused.
+//! write to them are refused. What a dump makes in their places is taken over as a whole ([`crate::granted`]).
 
 use crate::columns::Compute::{All, ByTable};
 use crate::columns::{Compute, MYSQL};
@@ -237,7 +237,8 @@ fn procs_priv(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
                 text(&grant.schema),
                 name(a),
                 text(&grant.name),
-                word(if grant.function { "FUNCTION" } else { "PROCEDURE" }),
+                // ENUM('FUNCTION','PROCEDURE')
+                uint(if grant.function { 1 } else { 2 }),
                 grantor,
                 text(words.collect::<Vec<_>>().join(",")),
                 at,
@@ -309,11 +310,14 @@ fn proxies_priv(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
 
 fn password_history(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     for a in cx.viewer.rights.directory.accounts() {
-        out.extend(
-            a.passwords
-                .iter()
-                .map(|old| vec![host(a), name(a), datetime(old.set_at_s), Value::Bytes(old.hash.clone().into())]),
-        );
+        for (i, old) in a.passwords.iter().enumerate() {
+            // The time is the key: of those of one second, the newest first, each has a microsecond of its own.
+            let later = a.passwords[..i].iter().rev().take_while(|p| p.set_at_s == old.set_at_s).count();
+            let all = a.passwords.iter().filter(|p| p.set_at_s == old.set_at_s).count();
+            let at = types::DateTime::from_unix(old.set_at_s as i64, (all - 1 - later) as u32);
+            let at = at.map_or(Value::Null, Value::DateTime);
+            out.push(vec![host(a), name(a), at, Value::Bytes(old.hash.clone().into())]);
+        }
     }
     Ok(())
 }

@@ -30,9 +30,7 @@ fn table<'c>(cx: &'c Context, schema_name: &str, name: &str) -> Result<&'c Arc<T
 
 pub fn databases(cx: &Context, like: Option<&str>) -> Rows {
     let title = like.map_or("Database".to_string(), |p| format!("Database ({p})"));
-    // Tools that dump all databases ask so, and could not load `mysql` again: its tables are not written to.
-    let listed = cx.schemas().filter(|s| s.name != "mysql");
-    Rows::new(&[(&title, varchar(64))], listed.map(|s| vec![text(&s.name)]).collect())
+    Rows::new(&[(&title, varchar(64))], cx.schemas().map(|s| vec![text(&s.name)]).collect())
 }
 
 pub fn tables(cx: &Context, schema_name: &str, full: bool, like: Option<&str>) -> Result<Rows> {

@@ -9,6 +9,7 @@ use expr::key::encode_key;
 use hashbrown::HashMap;
 use std::ops::Bound;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use types::row::long::Outside;
 use types::{Result, key};
 
@@ -23,6 +24,23 @@ const BYTES_MAX: usize = 4 << 20;
 const OUTGROWN: u64 = 2;
 /// A sample that is shown is taken anew when this part of the rows has come or gone.
 const SHOWN_CHANGE: u64 = 10;
+
+/// `innodb_stats_auto_recalc`. W: SET GLOBAL. R: who plans.
+static RECALCULATES: AtomicBool = AtomicBool::new(true);
+
+/// Are samples taken anew when a table has changed much, without ANALYZE TABLE? A table's own STATS_AUTO_RECALC comes before.
+pub fn recalculate(on: bool) {
+    // Relaxed: it stands for itself.
+    RECALCULATES.store(on, Ordering::Relaxed);
+}
+
+fn is_recalculated(table: &Table) -> bool {
+    match table.create_options.get("STATS_AUTO_RECALC") {
+        Some(own) => own != "0",
+        // Relaxed: as above.
+        None => RECALCULATES.load(Ordering::Relaxed),
+    }
+}
 
 /// The table's sample: the kept one, unless there is none or the table has grown or shrunk too much since. Of a table that is
 /// read in one place the number of rows is the present one, since `max_join_size` is held against it.
@@ -44,7 +62,9 @@ fn kept_or_taken(engine: &Engine, table: &Table, fits: fn(u64, u64) -> bool) -> 
     let kept = table.statistics.load();
     let (rows, _) = engine.estimate(table.indexes[0].tree).map_err(error::engine)?;
     match &*kept {
-        Some(s) if fits(rows, s.rows) && s.is_of(&table.columns, &table.indexes) => Ok(kept),
+        Some(s) if (fits(rows, s.rows) || !is_recalculated(table)) && s.is_of(&table.columns, &table.indexes) => {
+            Ok(kept)
+        }
         _ => take(engine, table),
     }
 }

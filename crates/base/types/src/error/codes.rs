@@ -431,6 +431,7 @@ error_table! {
     ER_EVENT_EXEC_TIME_IN_THE_PAST = 1544, "HY000", "Event execution time is in the past. Event has been disabled";
     ER_EVENT_SAME_NAME = 1551, "HY000", "Same old and new event name";
     ER_DROP_INDEX_FK = 1553, "HY000", "Cannot drop index '%-.192s': needed in a foreign key constraint";
+    ER_CANT_LOCK_LOG_TABLE = 1556, "HY000", "You can't use locks with log tables.";
     ER_COL_COUNT_DOESNT_MATCH_PLEASE_UPDATE = 1558, "HY000", "The column count of mysql.%s is wrong. Expected %d, found %d. Created with MySQL %d, now running %d. Please perform the MySQL upgrade procedure.";
     ER_NULL_IN_VALUES_LESS_THAN = 1566, "HY000", "Not allowed to use NULL value in VALUES LESS THAN";
     ER_CANT_CHANGE_TX_CHARACTERISTICS = 1568, "25001", "Transaction characteristics can't be changed while a transaction is in progress";
@@ -762,6 +763,7 @@ error_table! {
     ER_DEPRECATED_UTF8_ALIAS = 3719, "HY000", "'utf8' is currently an alias for the character set UTF8MB3, but will be an alias for UTF8MB4 in a future release. Please consider using UTF8MB4 in order to be unambiguous.";
     ER_DEPRECATED_NATIONAL = 3720, "HY000", "NATIONAL/NCHAR/NVARCHAR implies the character set UTF8MB3, which will be replaced by UTF8MB4 in a future release. Please consider using CHAR(x) CHARACTER SET UTF8MB4 in order to be unambiguous.";
     ER_INVALID_DEFAULT_UTF8MB4_COLLATION = 3721, "HY000", "Invalid default collation %s: utf8mb4_0900_ai_ci or utf8mb4_general_ci expected";
+    ER_RESERVED_TABLESPACE_NAME = 3723, "HY000", "The table '%s' may not be created in the reserved tablespace '%s'.";
     ER_UNABLE_TO_SET_OPTION = 3724, "HY000", "This option cannot be set %s.";
     ER_INDEX_TYPE_NOT_SUPPORTED_FOR_SPATIAL_INDEX = 3729, "HY000", "The index type %.20s is not supported for spatial indexes.";
     ER_FK_CANNOT_DROP_PARENT = 3730, "HY000", "Cannot drop table '%s' referenced by a foreign key constraint '%s' on table '%s'.";

@@ -338,7 +338,7 @@ pub static VARIABLES: &[Variable] = &[
     v("innodb_sort_buffer_size", Scope::Global, Access::ReadOnly, Startup::OptionNoted, uint(65_536, 67_108_864), Default::UInt(1_048_576)),
     v("innodb_spin_wait_delay", Scope::Global, Access::Fixed, Startup::OptionNoted, uint(0, 1_000), Default::UInt(6)),
     v("innodb_spin_wait_pause_multiplier", Scope::Global, Access::Fixed, Startup::OptionNoted, uint(0, 100), Default::UInt(50)),
-    v("innodb_stats_auto_recalc", Scope::Global, Access::Fixed, Startup::OptionNoted, Kind::Bool, Default::Bool(true)),
+    v("innodb_stats_auto_recalc", Scope::Global, Access::Dynamic, Startup::Option, Kind::Bool, Default::Bool(true)),
     v("innodb_stats_include_delete_marked", Scope::Global, Access::Fixed, Startup::OptionNoted, Kind::Bool, Default::Bool(false)),
     v("innodb_stats_method", Scope::Global, Access::Fixed, Startup::OptionNoted, Kind::Enum(&["nulls_equal", "nulls_unequal", "nulls_ignored"]), Default::Str("nulls_equal")),
     v("innodb_stats_on_metadata", Scope::Global, Access::Fixed, Startup::OptionNoted, Kind::Bool, Default::Bool(false)),

@@ -1,6 +1,6 @@
 //! The metadata locks of a data definition, and what others have committed before it got them.
 
-use super::{Ddl, Lets, Touched, refuse_system};
+use super::{Ddl, Lets, Touched, refuse_computed, refuse_system};
 use crate::define::check_name;
 use crate::error::from_engine;
 use crate::mdl::{Duration, Mode, Name, Pin, Waiting};
@@ -188,7 +188,10 @@ impl Ddl<'_> {
 
     pub(super) fn found(&self, schema: &str, name: &str) -> Result<Arc<Table>> {
         let table = self.next.table(schema, name).cloned().ok_or_else(|| err!(ER_NO_SUCH_TABLE, schema, name))?;
-        refuse_system(&self.next, schema)?;
+        if table.is_virtual() {
+            refuse_system(&self.next, schema)?;
+        }
+        refuse_computed(&self.next, schema)?;
         Ok(table)
     }
 
@@ -207,7 +210,7 @@ impl Ddl<'_> {
         if self.exists(schema, name) {
             return Err(err!(ER_TABLE_EXISTS_ERROR, name));
         }
-        refuse_system(&self.next, schema)
+        refuse_computed(&self.next, schema)
     }
 
     /// Is there a table of this name among those that the statement changes?
