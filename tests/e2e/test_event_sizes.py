@@ -29,3 +29,4 @@ def test_a_new_server_has_counted_nothing(start, clearway_only):
     counts = dict(rows(c, "SHOW GLOBAL STATUS WHERE variable_name LIKE 'Com_create%' OR variable_name = 'Handler_write'"))
     assert set(counts.values()) == {"0"}
     assert int(status(c, "Queries")) < 20
+    assert {user for user, in rows(c, "SELECT user FROM performance_schema.accounts")} <= {None, "root", "event_scheduler"}
