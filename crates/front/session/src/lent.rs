@@ -253,11 +253,12 @@ impl State {
 
     pub(crate) fn exchange_all_conditions(&mut self, others: Conditions) -> Conditions {
         let Conditions { kept, count, errors, former } = others;
-        let max = self.vars.uint(crate::state::MAX_ERROR_COUNT) as usize;
-        let mut kept = std::mem::replace(&mut self.warnings, kept);
-        self.warnings.truncate(max);
+        let kept = std::mem::replace(&mut self.warnings, kept);
+        if !self.warnings.is_empty() {
+            self.warnings.truncate(self.vars.uint(crate::state::MAX_ERROR_COUNT) as usize);
+        }
         Conditions {
-            kept: std::mem::take(&mut kept),
+            kept,
             count: std::mem::replace(&mut self.warning_count, count),
             errors: std::mem::replace(&mut self.error_count, errors),
             former: std::mem::replace(&mut self.former_counts, former),

@@ -149,7 +149,11 @@ fn without_definer(access: &Access, error: SqlError) -> SqlError {
 /// Is `user@host` the account's name?
 pub(crate) fn is_named(access: &Access, definer: &str) -> bool {
     let name = &access.account().name;
-    definer.rsplit_once('@').is_some_and(|(user, host)| user == name.user && host == name.host)
+    // No host has an @.
+    definer
+        .strip_prefix(name.user.as_str())
+        .and_then(|rest| rest.strip_prefix('@'))
+        .is_some_and(|host| host == name.host)
 }
 
 /// May a routine be called, may a trigger of the table `name` fire? Errors 1142, 1370.
