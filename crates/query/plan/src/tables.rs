@@ -535,7 +535,10 @@ impl Planner<'_> {
         let source = &mut self.block().sources[i];
         let slot = source.slot;
         if let Some(filter) = source.filter.take() {
+            // Rows that are none of the view's are not what the statement's own conditions are asked of.
+            let mut own = std::mem::take(conditions);
             Self::conjuncts(filter, conditions);
+            conditions.append(&mut own);
         }
         if let Some(query) = source.derived.take() {
             let lateral = source.lateral.is_some();
