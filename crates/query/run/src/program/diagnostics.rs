@@ -83,7 +83,14 @@ impl Condition {
         }
         let mut text = String::from_utf8_lossy(&expr::convert::text(value, ty)).into_owned();
         if item == I::MysqlErrno {
-            self.code = match value.to_i64() {
+            let number = match value {
+                // A literal in hexadecimal digits or bits, which is a number here.
+                Value::Bytes(b) if ty.kind == TypeKind::VarBinary && ty.unsigned => {
+                    b.iter().fold(0, |n: i64, byte| n.saturating_mul(256).saturating_add(i64::from(*byte)))
+                }
+                value => value.to_i64(),
+            };
+            self.code = match number {
                 n @ 1..=65535 => n as u16,
                 _ => return Err(err!(ER_WRONG_VALUE_FOR_VAR, name, text)),
             };

@@ -71,6 +71,11 @@ impl Parser<'_> {
             _ => {}
         }
         let assigned = matches!(self.peek().tok, Tok::Eq | Tok::Assign | Tok::Dot);
+        if self.at(Kw::NAMES) && assigned && self.peek().tok != Tok::Dot {
+            // No variable has this name without quotes.
+            self.bump();
+            return Err(self.syntax());
+        }
         if self.at(Kw::NAMES) && !assigned {
             self.bump();
             if self.eat(Kw::DEFAULT) {

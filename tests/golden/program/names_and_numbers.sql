@@ -1,0 +1,18 @@
+-- SET NAMES is no variable of that name; MYSQL_ERRNO takes literals of hexadecimal digits and bits as numbers.
+SET names = 'x';
+SET names := 'x';
+SET @x = 1, names = 'x';
+SET SESSION names = 'x';
+SET `names` = 'x';
+SET @@names = 'x';
+CREATE PROCEDURE names() BEGIN SET names = 'x'; END;
+CREATE PROCEDURE names() BEGIN DECLARE names INT; SET `names` = 1; SELECT `names`; END;
+CALL names();
+SIGNAL SQLSTATE '12345' SET MYSQL_ERRNO = 0x12;
+SIGNAL SQLSTATE '12345' SET MYSQL_ERRNO = x'0012', MESSAGE_TEXT = 0x41;
+SIGNAL SQLSTATE '12345' SET MYSQL_ERRNO = b'11';
+SIGNAL SQLSTATE '12345' SET MYSQL_ERRNO = '12';
+SIGNAL SQLSTATE '12345' SET MYSQL_ERRNO = 1.5;
+SIGNAL SQLSTATE '12345' SET MYSQL_ERRNO = 0x1234567;
+CREATE PROCEDURE signals() BEGIN DECLARE f CONDITION FOR SQLSTATE '12345'; SIGNAL f SET MYSQL_ERRNO = 0x0012; END;
+CALL signals();
