@@ -123,7 +123,7 @@ impl Expr {
             Node::UserVariable(name) => Ok(convert::as_planned(run.session().user_variable(name).0, &self.ty)),
             Node::SetUserVariable(name, e) => {
                 let v = e.eval(run, at)?.into_owned();
-                run.session().set_user_variable(name, v.clone(), e.ty);
+                run.session().set_user_variable(name, v.clone(), self.ty);
                 Ok(v)
             }
             Node::Now(decimals) => Ok(convert::now(run, *decimals)),
