@@ -93,9 +93,16 @@ impl Statement {
             Kind::Query(q, into) => select_into(q, into, run),
             Kind::OneRow(q) => {
                 run.evaluation.strict.set(run.evaluation.sql_mode.is_strict());
-                let Some(values) = one_row(q, run)? else { return Ok(Outcome::default()) };
+                if !first_row(q, run)? {
+                    return Ok(Outcome::default());
+                }
+                let mut values = Vec::with_capacity(q.outputs.len());
+                for e in &q.outputs {
+                    values.push(e.eval(run, Scope::new(&q.frame, None))?.into_owned());
+                }
                 run.check_strict()?;
                 sink.row(&values)?;
+                last_row(q, run)?;
                 Ok(Outcome { affected_rows: 1, ..Outcome::default() })
             }
             Kind::Values(list) => {
@@ -128,29 +135,31 @@ fn changed(result: Result<Outcome>, run: &Run<'_>) -> Result<Outcome> {
     result
 }
 
-/// The only row of a query: warning 1329 where there is none, and error 1172 where there are more.
-fn one_row(q: &mut Query, run: &Run<'_>) -> Result<Option<Vec<Value<'static>>>> {
+/// Is there a row? Warning 1329 where there is none.
+fn first_row(q: &mut Query, run: &Run<'_>) -> Result<bool> {
     q.forget();
     q.open(run, None)?;
-    if !q.next(run, None)? {
+    let found = q.next(run, None)?;
+    if !found {
         run.push_warning(err!(ER_SP_FETCH_NO_DATA));
-        return Ok(None);
     }
-    let mut values = Vec::with_capacity(q.outputs.len());
-    for e in &q.outputs {
-        values.push(e.eval(run, Scope::new(&q.frame, None))?.into_owned());
-    }
-    if q.next(run, None)? {
-        return Err(err!(ER_TOO_MANY_ROWS));
-    }
-    Ok(Some(values))
+    Ok(found)
 }
 
-/// SELECT ... INTO @a, @b.
+/// Error 1172 where there is another row, when the first has been taken.
+fn last_row(q: &mut Query, run: &Run<'_>) -> Result<()> {
+    if q.next(run, None)? { Err(err!(ER_TOO_MANY_ROWS)) } else { Ok(()) }
+}
+
+/// SELECT ... INTO @a, @b: each is set before the next value is computed, which may read it.
 fn select_into(q: &mut Query, names: &[String], run: &Run<'_>) -> Result<Outcome> {
-    let Some(values) = one_row(q, run)? else { return Ok(Outcome::default()) };
-    for ((name, value), e) in names.iter().zip(values).zip(&q.outputs) {
+    if !first_row(q, run)? {
+        return Ok(Outcome::default());
+    }
+    for (name, e) in names.iter().zip(&q.outputs) {
+        let value = e.eval(run, Scope::new(&q.frame, None))?.into_owned();
         run.env.borrow_mut().set_user_variable(&name.to_ascii_lowercase(), value, variable_type(&e.ty));
     }
+    last_row(q, run)?;
     Ok(Outcome { affected_rows: 1, ..Outcome::default() })
 }

@@ -296,6 +296,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
                 | ER_NET_ERROR_ON_WRITE
                 | ER_INTERNAL_ERROR
                 | ER_STACK_OVERRUN_NEED_MORE
+                | ER_GET_STACKED_DA_WITHOUT_ACTIVE_HANDLER
         );
         let program = compiled.program();
         let chosen = match is_fatal {
@@ -416,9 +417,11 @@ impl<'h, H: Host> Interpreter<'h, H> {
                 match into {
                     Some(variables) if variables.iter().any(|v| matches!(v, IntoVar::Local(_))) => {
                         let mut row = Row::default();
-                        self.host.query(plan, &self.locals, &mut row)?;
+                        let result = self.host.query(plan, &self.locals, &mut row).map(drop);
                         let types = self.host.prepared(plan).value_types().to_vec();
-                        self.take_row(compiled, parsed, variables, row.0, &types)
+                        // The first of too many is taken.
+                        self.take_row(compiled, parsed, variables, row.0, &types)?;
+                        result
                     }
                     _ => self.host.run(plan, &self.locals),
                 }
