@@ -208,12 +208,16 @@ impl Entry {
 impl Drop for Entry {
     fn drop(&mut self) {
         let lane = self.lane();
-        let (user, host) = {
+        let (user, host, is_known) = {
             let details = lane.details.lock();
-            (details.user.clone(), details.host.clone())
+            let is_known = details.connection_type.is_some() || details.thread.is_some();
+            (details.user.clone(), details.host.clone(), is_known)
         };
         self.performance.close(&self.server, &user, &host);
-        lane.seen.close(&self.server.seen, &user, &host);
+        // Who never logged in was no account.
+        if is_known {
+            lane.seen.close(&self.server.seen, &user, &host);
+        }
         // Relaxed: the lane is released after it, with Release.
         lane.id.store(0, Ordering::Relaxed);
         let details = std::mem::take(&mut *lane.details.lock());
