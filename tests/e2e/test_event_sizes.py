@@ -30,3 +30,18 @@ def test_a_new_server_has_counted_nothing(start, clearway_only):
     assert set(counts.values()) == {"0"}
     assert int(status(c, "Queries")) < 20
     assert {user for user, in rows(c, "SELECT user FROM performance_schema.accounts")} <= {None, "root", "event_scheduler"}
+
+
+def test_the_engine_tells_what_its_records_take(start, clearway_only):
+    server = start()
+    c = server.connect()
+    told = {name: int(n) for _, name, n in rows(c, "SHOW ENGINE PERFORMANCE_SCHEMA STATUS")}
+    # This session's, and perhaps one of before.
+    assert told["events_statements_history.count"] >= 11 and told["events_statements_history.count"] % 11 == 0
+    parts = ["statements", "transactions", "stages", "waits"]
+    assert told["performance_schema.memory"] == sum(told[f"events_{part}_history.memory"] for part in parts) > 0
+    more = [server.connect() for _ in range(3)]
+    for session in more:
+        run("DO 1", on=session)
+    grown = {name: int(n) for _, name, n in rows(c, "SHOW ENGINE PERFORMANCE_SCHEMA STATUS")}
+    assert grown["events_statements_history.memory"] > told["events_statements_history.memory"]

@@ -75,7 +75,7 @@ pub use rank::Rank;
 #[cfg(not(loom))]
 pub use rank::holds_lock;
 pub use reader_writer::ReaderWriter;
-pub use records::{Record, Records, TEXT_BYTES_MAX, Writing};
+pub use records::{Record, Records, RecordsMemory, TEXT_BYTES_MAX, Writing};
 pub use snapshot::{Cached, Snapshot};
 #[cfg(not(loom))]
 pub use system_rwlock::{SystemExclusive, SystemRwLock, SystemShared};

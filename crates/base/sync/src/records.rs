@@ -225,6 +225,19 @@ impl<const WORDS: usize> Records<WORDS> {
         self.slots[self.current.load(Ordering::Relaxed)].read()
     }
 
+    /// How many it has room for, and what they take, in bytes.
+    pub fn memory(&self) -> RecordsMemory {
+        let chunks = self.slots.iter().flat_map(|slot| &slot.text).filter(|chunk| chunk.get().is_some()).count();
+        let bytes = size_of_val(&*self.slots)
+            + size_of_val(&*self.places)
+            + chunks * size_of::<CachePadded<[AtomicU64; CHUNK_WORDS]>>();
+        RecordsMemory {
+            slots: self.slots.len() as u64,
+            slot_bytes: size_of::<Slot<WORDS>>() as u64,
+            bytes: bytes as u64,
+        }
+    }
+
     /// Those that are kept, in no order; one that is written over meanwhile may be missing, or be what is going on. So records
     /// say in their words what they are.
     pub fn history(&self) -> Vec<Record<WORDS>> {
@@ -232,6 +245,24 @@ impl<const WORDS: usize> Records<WORDS> {
         let kept = self.kept.load(Ordering::Relaxed);
         // Relaxed: as above.
         (0..kept).filter_map(|at| self.slots[self.place(at).load(Ordering::Relaxed)].read()).collect()
+    }
+}
+
+/// What records take of memory. Several are added up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RecordsMemory {
+    pub slots: u64,
+    /// Without texts.
+    pub slot_bytes: u64,
+    /// Of all slots, with the texts that were ever written.
+    pub bytes: u64,
+}
+
+impl RecordsMemory {
+    pub fn merge(&mut self, other: RecordsMemory) {
+        self.slots += other.slots;
+        self.slot_bytes = other.slot_bytes;
+        self.bytes += other.bytes;
     }
 }
 
@@ -342,6 +373,9 @@ mod tests {
         kept.sort_by_key(|r| r.words[0]);
         assert_eq!(kept.iter().map(|r| r.words[0]).collect::<Vec<_>>(), [3, 4, 5]);
         assert_eq!(kept[2].text, b"number\0\x005");
+        let memory = records.memory();
+        assert_eq!(memory.slots, 4);
+        assert!(memory.bytes >= 4 * (memory.slot_bytes + 128));
         records.clear();
         assert!(records.current().is_none() && records.history().is_empty());
     }

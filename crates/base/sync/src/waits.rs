@@ -21,7 +21,7 @@ mod names;
 
 #[cfg(not(loom))]
 pub use book::{
-    Book, Claim, Event, Picture, Switches, Ticket, books, current_epoch, flags, own_book, pending, picture, set_flags,
-    set_history, set_switches, start_over, switches,
+    Book, Claim, Event, Picture, Switches, Ticket, books, current_epoch, events_memory, flags, own_book, pending,
+    picture, set_flags, set_history, set_switches, start_over, switches,
 };
 pub use names::{Class, Operation, Wait};

@@ -180,7 +180,9 @@ impl Session {
                 show::processlist(&cx, *full)
             }
             ShowWhat::Engines => show::engines(&self.inspect_context()),
-            ShowWhat::Engine { name, what } => show_engine(&cx, name.map_or("InnoDB", |n| parsed.name(n)), *what)?,
+            ShowWhat::Engine { name, what } => {
+                show_engine(&self.server, &cx, name.map_or("InnoDB", |n| parsed.name(n)), *what)?
+            }
             ShowWhat::Plugins => {
                 let native_password = self.server.accounts.has_plugin(accounts::Plugin::NativePassword);
                 inspect::plugins::show(native_password, &self.server.catalog.installed()?)
@@ -459,10 +461,17 @@ fn is_like(name: &[u8], pattern: &[u8]) -> bool {
 }
 
 /// SHOW ENGINE.
-fn show_engine(cx: &inspect::Context, name: &str, what: EngineInfo) -> Result<Rows> {
+fn show_engine(server: &crate::Server, cx: &inspect::Context, name: &str, what: EngineInfo) -> Result<Rows> {
+    let of_memory = |(name, n): (String, u64)| {
+        let word = |text: String| Value::Bytes(text.into_bytes().into());
+        vec![word("performance_schema".to_string()), word(name), word(n.to_string())]
+    };
     if name.eq_ignore_ascii_case("performance_schema") {
-        // Its tables are computed, and what sessions record is in their lanes: there are no buffers of its own to tell of.
-        return Ok(show::engine_rows(Vec::new()));
+        // Its tables are computed; memory is what sessions record in.
+        return Ok(show::engine_rows(match what {
+            EngineInfo::Status => crate::performance::memory(server).into_iter().map(of_memory).collect(),
+            EngineInfo::Mutex | EngineInfo::Logs => Vec::new(),
+        }));
     }
     match catalog::StorageEngine::by_name(name) {
         Some(catalog::StorageEngine::InnoDb) => {}

@@ -3,7 +3,7 @@
 use super::names::{Operation, Wait};
 use crate::clock::now_ns;
 use crate::lanes::{LaneId, Lanes};
-use crate::records::{Record, Records};
+use crate::records::{Record, Records, RecordsMemory};
 use crate::shim::RawMutex;
 use crate::{TimeCells, TimeTotals};
 use std::cell::{Cell, OnceCell};
@@ -419,6 +419,15 @@ impl Drop for Claim {
 pub fn books() -> impl Iterator<Item = &'static Book> {
     let books: &'static Lanes<Book> = &BOOKS;
     books.iter_claimed().map(|(_, book)| book)
+}
+
+/// What all events take that books keep, also books that nobody has now.
+pub fn events_memory() -> RecordsMemory {
+    let mut all = RecordsMemory::default();
+    for records in BOOKS.iter_below(BOOKS.high_water()).filter_map(|book| book.events.get()) {
+        all.merge(records.memory());
+    }
+    all
 }
 
 fn pending_word(what: Wait, operation: Operation) -> u16 {

@@ -16,7 +16,7 @@ mod transaction;
 pub(crate) use nested::Nested;
 pub(crate) use prepared::{Instance, forget as forget_prepared};
 pub(crate) use recorder::{EXECUTE, PREPARE, Recorder, Savepointing, TransactionRecorder, new_plan};
-pub(crate) use rows::{prepared_instances, session_sums, stage_events, statement_events, transaction_events};
+pub(crate) use rows::{memory, prepared_instances, session_sums, stage_events, statement_events, transaction_events};
 pub(crate) use setup::{PERFORMANCE_SCHEMA, start};
 pub(crate) use stage::instrument_of;
 pub(crate) use sums::Ended;

@@ -13,7 +13,7 @@ use observe::instrument::InstrumentId;
 use observe::setup;
 use observe::{FIGURES, FIRST_RARE, Figures};
 use std::sync::atomic::Ordering;
-use sync::{Record, Records};
+use sync::{Record, Records, RecordsMemory};
 
 /// Is an event shown, which has ended or not, and was timed or not?
 fn is_shown(events: Events, history: bool, end_event_id: Option<u64>, timer: Option<(u64, u64)>) -> bool {
@@ -309,6 +309,35 @@ impl Lane {
     pub fn close(&self, server: &Server, user: &str, host: &str) {
         server.ended.take(self, user, inspect::without_port(host));
     }
+}
+
+/// SHOW ENGINE PERFORMANCE_SCHEMA STATUS: the records of all sessions, also of those that have ended and left them to the next ones.
+pub(crate) fn memory(server: &Server) -> Vec<(String, u64)> {
+    let processes = &server.processes.0;
+    let mut kinds = [
+        ("events_statements_history", RecordsMemory::default()),
+        ("events_transactions_history", RecordsMemory::default()),
+        ("events_stages_history", RecordsMemory::default()),
+        ("events_waits_history", observe::waits::events_memory()),
+    ];
+    for lane in processes.iter_below(processes.high_water()) {
+        let lane = &lane.performance;
+        let memory = [
+            lane.records.get().map(Records::memory),
+            lane.transactions.get().map(Records::memory),
+            lane.stages.records().map(Records::memory),
+        ];
+        kinds.iter_mut().zip(memory).for_each(|((_, sum), memory)| sum.merge(memory.unwrap_or_default()));
+    }
+    let all = kinds.iter().map(|(_, memory)| memory.bytes).sum();
+    let rows = kinds.into_iter().flat_map(|(name, memory)| {
+        [
+            (format!("{name}.size"), memory.slot_bytes),
+            (format!("{name}.count"), memory.slots),
+            (format!("{name}.memory"), memory.bytes),
+        ]
+    });
+    rows.chain([("performance_schema.memory".to_string(), all)]).collect()
 }
 
 /// The prepared statements of all sessions.
