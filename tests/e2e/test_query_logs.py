@@ -178,14 +178,44 @@ def test_rotation_by_rename(logging):
 
 
 def test_a_disk_that_takes_nothing_stops_nobody(start, clearway_only):
-    server = start()
+    server = start("--general-log", "--general-log-file=/dev/full")
     c = server.connect(autocommit=True)
-    run("SET GLOBAL general_log_file = '/dev/full'", "SET GLOBAL general_log = ON", on=c)
     for n in range(100):
         assert value(c, f"SELECT {n}") == n
     wait_until(lambda: int(status(c, "Clearway_log_entries_lost")) >= 100, 10, "they are counted")
     run("SET GLOBAL general_log = OFF", on=c)
     assert server.process.poll() is None
+
+
+def test_a_pipe_that_nobody_reads_stops_nobody(start, clearway_only, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    server = start("--general-log", f"--general-log-file={pipe}")
+    c = server.connect(autocommit=True)
+    for n in range(100):
+        assert value(c, f"SELECT {n}") == n
+    wait_until(lambda: int(status(c, "Clearway_log_entries_lost")) >= 100, 10, "they are counted")
+    assert code_of(c, f"SET GLOBAL slow_query_log_file = '{pipe}'") == 1231
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        text = b""
+
+        def comes():
+            nonlocal text
+            run("SELECT 'with a reader'", on=c)
+            try:
+                text += os.read(reader, 1 << 16)
+            except BlockingIOError:
+                pass
+            return b"'with a reader'" in text
+
+        wait_until(comes, 10, "what a reader takes")
+        # A reader that stopped: the pipe is full some time, and the statements go on.
+        lost = int(status(c, "Clearway_log_entries_lost"))
+        wait_until(lambda: value(c, f"SELECT '{'x' * 50_000}'") and int(status(c, "Clearway_log_entries_lost")) > lost, 20, "a full pipe")
+    finally:
+        os.close(reader)
+    run("SET GLOBAL general_log = OFF", on=c)
 
 
 def test_offline_mode(server, clearway_only):

@@ -23,6 +23,7 @@ use crate::variables::{Globals, Val, VarId, id};
 use audit::{AuditCounts, AuditSettings};
 use entry::Entry;
 use observe::CounterId;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
@@ -337,11 +338,17 @@ pub(crate) fn checked(of: VarId, value: Val, datadir: &Path) -> Option<Val> {
         GENERAL_FILE | SLOW_FILE | audit::FILE => {
             let name = value.text();
             let path = datadir.join(name);
-            let has_place = path.parent().is_some_and(Path::is_dir) && !path.is_dir();
+            let has_place = path.parent().is_some_and(Path::is_dir) && takes_lines(&path);
             (!name.is_empty() && has_place && !is_of_others(&path, datadir)).then_some(value)
         }
         _ => Some(value),
     }
+}
+
+/// Is the file a regular one that its owner may write to, or not there yet? A pipe, a socket or a device is none for a log.
+fn takes_lines(path: &Path) -> bool {
+    const OWNER_WRITES: u32 = 0o200;
+    path.metadata().map_or(true, |of| of.is_file() && of.permissions().mode() & OWNER_WRITES != 0)
 }
 
 /// Has a log no business in the file: is it an option file, as MySQL refuses, or one of the data?

@@ -1,8 +1,10 @@
 //! Who has the files open.
 
 use super::entry::{Entry, Log, failed};
+use rustix::fs::OFlags;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use types::Result;
 
@@ -24,7 +26,10 @@ impl LogFile {
     /// The file, open at its end; `begun`: what it begins with each time.
     fn open(&mut self, begun: &str) -> std::io::Result<&mut File> {
         if self.file.is_none() {
-            let mut file = OpenOptions::new().create(true).append(true).open(&self.path)?;
+            // A pipe without a reader, or with a slow one, keeps nobody: what it does not take is lost.
+            let mut options = OpenOptions::new();
+            options.create(true).append(true).custom_flags(OFlags::NONBLOCK.bits() as i32);
+            let mut file = options.open(&self.path)?;
             file.write_all(begun.as_bytes())?;
             self.schema.clear();
             self.file = Some(file);
