@@ -195,7 +195,8 @@ def test_what_the_engine_tells_of_all_is_for_process(server):
         assert error(nobody, f"SELECT * FROM information_schema.{table}")[0] == 1227, table
         run(monitor, f"SELECT * FROM information_schema.{table}")
     run(nobody, "SELECT * FROM information_schema.INNODB_FT_DEFAULT_STOPWORD")
-    for table in ("global_status", "session_status", "global_variables", "session_variables", "persisted_variables", "variables_info"):
+    for table in ("global_status", "session_status", "global_variables", "session_variables", "persisted_variables", "variables_info",
+                  "session_account_connect_attrs"):
         run(nobody, f"SELECT * FROM performance_schema.{table}")
     assert {row[1] for row in run(nobody, "SELECT * FROM performance_schema.processlist")} == {"nobody"}
     for table in ("threads", "data_locks", "metadata_locks"):

@@ -345,12 +345,13 @@ const DEFINING: Privileges = Privileges(
         | Privileges::TRIGGER.0,
 );
 
-/// Tables of performance_schema that everybody may read: they show what SHOW does.
-const PUBLIC: [&str; 7] = [
+/// Tables of performance_schema that everybody may read: they show what SHOW does, or what is of the own account.
+const PUBLIC: [&str; 8] = [
     "global_status",
     "global_variables",
     "persisted_variables",
     "processlist",
+    "session_account_connect_attrs",
     "session_status",
     "session_variables",
     "variables_info",
