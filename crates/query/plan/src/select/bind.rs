@@ -162,12 +162,12 @@ impl Planner<'_> {
         }
     }
 
-    /// The heading of a column without alias: as it is written here, but as it was defined in `information_schema`, whose tables
-    /// are views in MySQL.
+    /// The heading of a column without alias: as it is written here, but as it was defined in those tables of `information_schema`
+    /// that are views over MySQL's dictionary.
     fn result_name(&self, e: &Expr, written: &str) -> String {
         let defined = e.own_column().and_then(|(slot, column)| {
             let source = self.current_block().sources.iter().find(|s| s.slot == slot as usize)?;
-            let table = source.table.as_ref().filter(|t| t.is_virtual() && t.schema == "information_schema");
+            let table = source.table.as_ref().filter(|t| t.is_virtual() && is_dictionary_view(t));
             table.and(source.columns.get(column as usize)).map(|c| c.name.as_str())
         });
         defined.filter(|d| d.eq_ignore_ascii_case(written)).unwrap_or(written).to_string()
@@ -346,4 +346,31 @@ fn bare_number(text: &[u8]) -> &[u8] {
     let start = text.iter().position(|b| !around(*b)).unwrap_or(0);
     let end = text.iter().rposition(|b| !around(*b)).map_or(text.len(), |last| last + 1);
     &text[start..end]
+}
+
+/// Is this table of `information_schema` a view that MySQL merges into the query? Its columns keep their names in headings; the
+/// others are filled when they are read, or views that stay whole.
+fn is_dictionary_view(table: &catalog::Table) -> bool {
+    const FILLED: [&str; 15] = [
+        "APPLICABLE_ROLES",
+        "COLLATIONS",
+        "COLUMN_PRIVILEGES",
+        "ENABLED_ROLES",
+        "ENGINES",
+        "OPTIMIZER_TRACE",
+        "PLUGINS",
+        "PROCESSLIST",
+        "PROFILING",
+        "ROLE_COLUMN_GRANTS",
+        "ROLE_ROUTINE_GRANTS",
+        "ROLE_TABLE_GRANTS",
+        "SCHEMA_PRIVILEGES",
+        "TABLE_PRIVILEGES",
+        "USER_PRIVILEGES",
+    ];
+    table.schema == "information_schema"
+        && match &table.name[..] {
+            "INNODB_DATAFILES" | "INNODB_FIELDS" | "INNODB_FOREIGN_COLS" | "INNODB_TABLESPACES_BRIEF" => true,
+            name => !name.starts_with("INNODB_") && !FILLED.contains(&name),
+        }
 }
