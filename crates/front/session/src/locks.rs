@@ -7,7 +7,7 @@ use crate::session::plans::Planned;
 use crate::session::transaction::LockedTable;
 use crate::user_locks::RETRIES_MAX;
 use catalog::mdl::{Duration, Mode, Name};
-use catalog::{Changes, MYSQL, MetadataPins, RoutineKind, StorageEngine, Version, Waiting};
+use catalog::{Changes, MYSQL, MetadataPins, RoutineKind, StorageEngine, Table, Version, Waiting};
 use expr::Env;
 use observe::Counter;
 use plan::TableUse;
@@ -193,9 +193,7 @@ impl Session {
                 Some(_) if schema == PERFORMANCE_SCHEMA => {
                     return Err(self.denied_computed("SELECT, LOCK TABLES", table));
                 }
-                Some(t) if t.is_virtual() && schema == MYSQL && ["general_log", "slow_log"].contains(&table) => {
-                    return Err(err!(ER_CANT_LOCK_LOG_TABLE));
-                }
+                Some(t) if plan::dml::is_log_table(t) => return Err(err!(ER_CANT_LOCK_LOG_TABLE)),
                 // A dump locks the others.
                 Some(t) if t.is_virtual() && schema == MYSQL => {}
                 Some(t) if t.is_virtual() => {
@@ -309,8 +307,9 @@ impl Session {
                 for name in tables {
                     let (schema, table) = self.object(parsed, *name)?;
                     let version = self.catalog.get(self.server.catalog.cell());
-                    let found = version.table(&schema, &table).filter(|t| t.engine != StorageEngine::InnoDb);
-                    if found.is_some_and(|t| t.is_base()) {
+                    let is_set_up = |t: &Table| t.virtual_rows.as_ref().is_some_and(|rows| rows.writes().update);
+                    let is_of_another = |t: &Table| t.is_base() && t.engine != StorageEngine::InnoDb;
+                    if version.table(&schema, &table).is_some_and(|t| is_of_another(t) || is_set_up(t)) {
                         return Err(err!(ER_ILLEGAL_HA, table));
                     }
                 }

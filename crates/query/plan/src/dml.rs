@@ -694,8 +694,13 @@ pub fn refuse_generated_in(table: &Table, set: &[(usize, Assigned)]) -> Result<(
     given.map(|(column, _)| *column).try_for_each(|column| refuse_generated(table, column))
 }
 
+/// Does the table show the general log or the slow log? Only the server adds rows, and nobody can lock it.
+pub fn is_log_table(table: &Table) -> bool {
+    table.is_virtual() && table.schema == "mysql" && matches!(&table.name[..], "general_log" | "slow_log")
+}
+
 /// Tables that are computed take what they say they do. `verb`: what the statement does to the table, as MySQL names the privileges, with
-/// `, ` between several. Errors 1142, 1044 for information_schema, and 3554 for MySQL's tables of accounts.
+/// `, ` between several. Errors 1142, 1044 for information_schema, 1556 for logs, and 3554 for MySQL's tables of accounts.
 pub fn refuse_virtual(table: &Table, verb: &str, env: &dyn expr::Env) -> Result<()> {
     let Some(rows) = &table.virtual_rows else { return Ok(()) };
     let writes = rows.writes();
@@ -707,6 +712,9 @@ pub fn refuse_virtual(table: &Table, verb: &str, env: &dyn expr::Env) -> Result<
     };
     if verb.split(", ").all(takes) {
         return Ok(());
+    }
+    if is_log_table(table) {
+        return Err(err!(ER_CANT_LOCK_LOG_TABLE));
     }
     if table.schema == "mysql" {
         return Err(err!(ER_NO_SYSTEM_TABLE_ACCESS, "system table", table.schema, table.name));

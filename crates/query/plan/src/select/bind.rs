@@ -1,6 +1,7 @@
 //! First step of a SELECT: names become columns, clauses become expressions.
 
 use super::{Bound, Traits};
+use crate::dml::is_log_table;
 use crate::group::{has_grouping_call, key_of};
 use crate::join_tree::StarColumn;
 use crate::names::{AliasRule, Source, Windows, given_name};
@@ -281,7 +282,7 @@ impl Planner<'_> {
     }
 
     /// FOR UPDATE and FOR SHARE: how the block's tables are read, those of merged views as well. Derived tables and common table
-    /// expressions are read as their own queries say. Errors 3568, 3569.
+    /// expressions are read as their own queries say. Errors 1556, 3568, 3569.
     pub(crate) fn locking(&mut self, clauses: &[ast::Locking]) -> Result<()> {
         let parsed = self.parsed;
         self.found.unsteady |= !clauses.is_empty();
@@ -315,6 +316,11 @@ impl Planner<'_> {
                 }
                 named.extend(sources[at].named);
                 lock(sources, at, read, &mut locked);
+            }
+            if clause.exclusive
+                && sources.iter().any(|s| s.read == read && s.table.as_deref().is_some_and(is_log_table))
+            {
+                return Err(err!(ER_CANT_LOCK_LOG_TABLE));
             }
             for t in &mut self.uses.tables {
                 t.lock |= locked.contains(&t.id);
