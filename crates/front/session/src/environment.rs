@@ -35,6 +35,10 @@ impl expr::Env for State {
         self.database.as_deref()
     }
 
+    fn is_connected(&self, id: u64) -> bool {
+        self.server.processes.user_of(id).is_some()
+    }
+
     fn connection_id(&self) -> u64 {
         self.id.into()
     }

@@ -10,6 +10,10 @@ pub trait Env {
     /// The current schema, if any.
     fn database(&self) -> Option<&str>;
     fn connection_id(&self) -> u64;
+    /// Is there a session with this id?
+    fn is_connected(&self, id: u64) -> bool {
+        id == self.connection_id()
+    }
     /// What CONNECTION_ID() answers: another session's for one that repeats its statements.
     fn pseudo_thread_id(&self) -> u64 {
         self.connection_id()

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha512};
 use std::borrow::Cow;
 use std::io::{Read, Write};
 use types::codes::*;
-use types::{Result, SqlError, Value, err};
+use types::{DataType, Result, SqlError, TypeKind, Value, err};
 
 /// Digests, encryption, compression.
 pub static FUNCTIONS: &[Function] = &[
@@ -60,6 +60,15 @@ pub fn digest_hash(text: &str) -> [u8; 32] {
 }
 
 /// The statement in argument 0, normalised. Errors 3676, 3677.
+/// 3987: a statement is no binary string.
+pub(super) fn check_digest_charset(function: &str, ty: &DataType) -> Result<()> {
+    let is_string = (ty.kind.is_bytes() || ty.kind.is_text()) && ty.kind != TypeKind::Json;
+    if is_string && ty.collation.is_binary() {
+        return Err(err!(ER_FUNCTION_DOES_NOT_SUPPORT_CHARACTER_SET, function, ty.collation.info().name));
+    }
+    Ok(())
+}
+
 fn statement(a: &Args<'_>) -> Result<Option<String>> {
     let Some(text) = a.text(0)? else { return Ok(None) };
     let mode = crate::execution::lexer_mode(a.run.evaluation().sql_mode);

@@ -2,7 +2,7 @@
 
 use super::digits::second_digits;
 use super::lengths::{REPEATED_TEXT, first_collation, long_text};
-use super::{ANY_VALUE, constant_text, lengths, math, parse_date, regexp, xml};
+use super::{ANY_VALUE, constant_text, crypto, lengths, math, parse_date, regexp, xml};
 use crate::function::{Func, Rule};
 use crate::{Expr, Node, common, compare, convert, number};
 use types::datatype::DECIMALS_NOT_FIXED;
@@ -11,6 +11,9 @@ use types::{CollationId, DataType, Result, TypeKind, Value};
 pub(crate) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
     if function.name.starts_with("regexp_") {
         regexp::check_charsets(function.name, args)?;
+    }
+    if function.name.starts_with("statement_digest") {
+        crypto::check_digest_charset(function.name, &args[0].ty)?;
     }
     if xml::is_xml(function) {
         xml::check_path(&args[1])?;

@@ -84,7 +84,12 @@ fn scaled(n: f64, units: &[(f64, &str)]) -> String {
     let (unit, name) = units.iter().rev().find(|(unit, _)| n.abs() >= *unit).unwrap_or(&units[0]);
     match *unit {
         1.0 => format!("{:width$.0} {name}", n.trunc(), width = if *name == "ps" { 3 } else { 4 }),
-        unit if (n / unit).abs() >= 100_000.0 => format!("{:4.2e} {name}", n / unit),
+        unit if (n / unit).abs() >= 100_000.0 => {
+            // The exponent as C prints it: with its sign, and two digits at least.
+            let text = format!("{:.2e}", n / unit);
+            let (digits, exponent) = text.split_once('e').expect("the format has an exponent");
+            format!("{digits}e+{exponent:0>2} {name}")
+        }
         unit => format!("{:4.2} {name}", n / unit),
     }
 }
