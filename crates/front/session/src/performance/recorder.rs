@@ -64,11 +64,7 @@ pub(crate) struct Recorder {
     pub(super) nesting: u64,
     /// Its plan reads whole tables.
     pub uses_no_index: bool,
-    /// Processor time of the thread when it began, in microseconds; `None`: nobody wants to know.
-    pub(super) cpu_us: Option<u64>,
-    /// What the lane had counted when it began: rows read, and what few statements touch.
-    pub(super) read: u64,
-    pub(super) rare: u64,
+    pub(super) before: Before,
     /// What the session had counted when one was looked for last.
     pub(super) rare_counts: [u64; RARE_FIGURES.len()],
     pub(super) lock_ms: u64,
@@ -83,6 +79,17 @@ pub(crate) struct Recorder {
     pub reprepared: u64,
 }
 
+/// What had been counted when a statement began.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Before {
+    /// Processor time of the thread, in microseconds; `None`: nobody wants to know.
+    pub cpu_us: Option<u64>,
+    /// Rows that the lane had read.
+    pub read: u64,
+    /// Of what few statements touch.
+    pub rare: u64,
+}
+
 impl Default for Recorder {
     fn default() -> Recorder {
         Recorder {
@@ -92,9 +99,7 @@ impl Default for Recorder {
             has_texts: false,
             nesting: 0,
             uses_no_index: false,
-            cpu_us: None,
-            read: 0,
-            rare: 0,
+            before: Before::default(),
             rare_counts: [0; RARE_FIGURES.len()],
             lock_ms: 0,
             transaction: TransactionRecorder::default(),
@@ -121,16 +126,14 @@ impl Recorder {
         self.digests.place = Place::default();
         self.prepared = 0;
         self.reprepared = 0;
-        self.cpu_us = cpu_us();
         let lane = observe::lane();
-        self.read = lane.get(Counter::InnodbRowsRead);
-        self.rare = lane.get(RARE);
+        self.before = Before { cpu_us: cpu_us(), read: lane.get(Counter::InnodbRowsRead), rare: lane.get(RARE) };
     }
 
     /// What the planner reads of the dictionary and of samples is not the statement's.
     #[inline]
     pub fn planned(&mut self) {
-        self.read = observe::lane().get(Counter::InnodbRowsRead);
+        self.before.read = observe::lane().get(Counter::InnodbRowsRead);
     }
 
     /// What it is, and its text. The rest of the record is written when it ends.

@@ -83,8 +83,8 @@ impl Session {
         let watched = lane.watched.load(Ordering::Relaxed);
         let mut figures = Figures::default();
         let counted = observe::lane();
-        figures.set(Figure::RowsExamined, counted.get(Counter::InnodbRowsRead).wrapping_sub(self.recorder.read));
-        let mut has_rare = counted.get(RARE) != self.recorder.rare || self.recorder.uses_no_index;
+        figures.set(Figure::RowsExamined, counted.get(Counter::InnodbRowsRead).wrapping_sub(self.recorder.before.read));
+        let mut has_rare = counted.get(RARE) != self.recorder.before.rare || self.recorder.uses_no_index;
         if has_rare {
             // Also of a statement that is not collected: the next one's figures begin here.
             self.recorder.rare_figures(&self.counters, &mut figures);
@@ -92,19 +92,11 @@ impl Session {
         if !(flags.is_enabled() && consumers.has(Consumer::Global) && watched & INSTRUMENTED != 0) {
             return;
         }
-        if let Some(began_us) = self.recorder.cpu_us {
+        if let Some(began_us) = self.recorder.before.cpu_us {
             figures.set(Figure::CpuTime, cpu_ns_since(began_us));
             has_rare = true;
         }
-        figures.set(Figure::Errors, u64::from(error.is_some()));
-        if self.state.warning_count > 0 {
-            figures.set(Figure::Warnings, self.state.warning_count.saturating_sub(self.state.error_count));
-        }
-        let is_answered = self.state.row_count >= 0;
-        if is_answered {
-            figures.set(Figure::RowsAffected, self.state.row_count as u64);
-        }
-        figures.set(Figure::RowsSent, self.log.sent);
+        let is_answered = self.answered(error, &mut figures);
         let timed_ns = flags.is_timed().then_some(took_ns);
         let took_ns = timed_ns.unwrap_or(0);
         lane.sums.add(consumers, class, timed_ns, &figures, has_rare);
@@ -173,6 +165,23 @@ impl Session {
         if consumers.have(KEPT) && watched & HAS_HISTORY != 0 {
             records.keep();
         }
+    }
+}
+
+impl Session {
+    /// What the statement at hand has answered; false: it gave rows.
+    #[inline]
+    fn answered(&self, error: Option<&SqlError>, figures: &mut Figures) -> bool {
+        figures.set(Figure::Errors, u64::from(error.is_some()));
+        if self.state.warning_count > 0 {
+            figures.set(Figure::Warnings, self.state.warning_count.saturating_sub(self.state.error_count));
+        }
+        figures.set(Figure::RowsSent, self.log.sent);
+        let is_answered = self.state.row_count >= 0;
+        if is_answered {
+            figures.set(Figure::RowsAffected, self.state.row_count as u64);
+        }
+        is_answered
     }
 }
 
