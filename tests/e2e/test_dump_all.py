@@ -100,6 +100,27 @@ def test_loaded_where_it_came_from(filled):
         assert client(filled, "mariadb-dump", *DUMP) == first
 
 
+def test_what_a_dump_of_mysql_says_beside(filled):
+    """The words of MySQL's dump around its own tables: a tablespace, keys that are switched off, statistics."""
+    connection, before = filled.connect(), told(filled)
+    run("SET GLOBAL innodb_stats_auto_recalc = OFF", on=connection)
+    run("CREATE TABLE IF NOT EXISTS mysql.innodb_table_stats (id INT) /*!50100 TABLESPACE `mysql` */", on=connection)
+    run("ALTER TABLE mysql.innodb_table_stats DISABLE KEYS", on=connection)
+    assert rows(connection, "SHOW WARNINGS")[0][1] == 1031
+    statistics = "INTO mysql.innodb_table_stats VALUES ('d', 't', '2026-11-28 11:46:11', 6, 1, 0), ('d', 'u', '2026-11-28 11:46:11', 6, 1, 0)"
+    run(f"INSERT IGNORE {statistics}", on=connection)
+    assert [code for (_, code, _) in rows(connection, "SHOW WARNINGS")] == [3554, 3554]
+    assert code_of(connection, f"INSERT {statistics}") == 3554
+    run("DROP TABLE IF EXISTS mysql.role_edges", on=connection)
+    assert code_of(connection, "CREATE TABLE mysql.own_edges (id INT) /*!50100 TABLESPACE `mysql` */") == 3723
+    run("CREATE TABLE mysql.role_edges (FROM_HOST CHAR(255), FROM_USER CHAR(32), TO_HOST CHAR(255), TO_USER CHAR(32), WITH_ADMIN_OPTION "
+        "ENUM('N', 'Y'), PRIMARY KEY (FROM_HOST, FROM_USER, TO_HOST, TO_USER)) /*!50100 TABLESPACE `mysql` */ ENGINE=InnoDB", on=connection)
+    run("INSERT INTO mysql.role_edges SELECT '%', 'reader', 'localhost', 'plain', 'Y'", on=connection)
+    run("INSERT INTO mysql.role_edges VALUES ('localhost', 'writer', 'localhost', 'plain', 'Y')", "FLUSH PRIVILEGES", on=connection)
+    assert told(filled) == before
+    run("SET GLOBAL innodb_stats_auto_recalc = DEFAULT", on=connection)
+
+
 def test_tables_that_tell_of_no_accounts(filled):
     """Nothing is taken over of what cannot be read, and after a start a table that was only dropped is there again."""
     connection, before = filled.connect(), told(filled)

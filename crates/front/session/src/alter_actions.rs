@@ -9,7 +9,7 @@ use crate::table_options::{Optioned, check_engine};
 use crate::variables::{FOREIGN_KEY_CHECKS, VarId, id};
 use catalog::eq_name;
 use catalog::histogram::Domain;
-use catalog::{Column, ColumnDefault, Ddl, StorageEngine, Table};
+use catalog::{Column, ColumnDefault, Ddl, MYSQL, StorageEngine, Table};
 use expr::Env;
 use plan::column_type::{collation_from, declared_collation};
 use run::Outcome;
@@ -67,6 +67,13 @@ impl Session {
             _ => None,
         });
         self.may_refer(parsed, added, &schema)?;
+        let only_keys = alter.actions.iter().all(|a| matches!(a, AlterAction::EnableKeys(_)));
+        let found = self.dictionary().base_table(&schema, &name).cloned();
+        if only_keys && !alter.actions.is_empty() && found.is_some_and(|t| t.is_virtual() && t.schema == MYSQL) {
+            // A dump does so around the rows of each table.
+            self.state.push_warning("Note", err!(ER_ILLEGAL_HA, name));
+            return Ok(Outcome::default());
+        }
         // Seen before the table is.
         if alter.actions.iter().any(hides_primary_key) {
             return Err(err!(ER_PK_INDEX_CANT_BE_INVISIBLE));

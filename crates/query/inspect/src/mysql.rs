@@ -3,7 +3,7 @@
 //! write to them are refused. What a dump makes in their places is taken over as a whole ([`crate::granted`]).
 
 use crate::columns::Compute::{All, ByTable};
-use crate::columns::{Compute, MYSQL};
+use crate::columns::{Compute, MYSQL, Written};
 use crate::grants::{column_set, table_set};
 use crate::{Context, Row, datetime, innodb_statistics, text, uint, word};
 use accounts::{Account, Granted, Lifetime, LockTime, LoginRules, Privileges, Requirement};
@@ -12,7 +12,7 @@ use catalog::installed::Installed;
 use types::codes::*;
 use types::collation::CollationId;
 use types::json::{self, Json, Object};
-use types::{DateTime, Result, SqlError, Value};
+use types::{DateTime, Result, SqlError, Value, err};
 
 /// Rows by table; the others are of what the server does not have.
 const COMPUTED: &[(&str, Compute)] = &[
@@ -38,8 +38,17 @@ const COMPUTED: &[(&str, Compute)] = &[
 
 pub(crate) fn schema() -> Schema {
     let mut schema = Schema::new("mysql", CollationId::UTF8MB4_0900_AI_CI);
-    MYSQL.add_to(&mut schema, COMPUTED);
+    MYSQL.add_written(&mut schema, COMPUTED, |name| match name {
+        "innodb_index_stats" => Written { insert: Some(|_, _| no_row("innodb_index_stats")), ..Written::NOTHING },
+        "innodb_table_stats" => Written { insert: Some(|_, _| no_row("innodb_table_stats")), ..Written::NOTHING },
+        _ => Written::NOTHING,
+    });
     schema
+}
+
+/// The statistics are those of the tables. INSERT IGNORE, by which MySQL's dump would bring others, leaves its rows out with a warning.
+fn no_row(table: &str) -> Result<()> {
+    Err(err!(ER_NO_SYSTEM_TABLE_ACCESS, "system table", catalog::MYSQL, table))
 }
 
 fn general_log(cx: &Context, out: &mut Vec<Row>) -> Result<()> {

@@ -478,7 +478,7 @@ impl InsertStatement {
     #[cold]
     fn write_computed(&mut self, table: &Table, p: &mut Progress, run: &Run<'_>) -> Result<()> {
         match virtual_table::insert(table, &self.writer, run).map_err(Refused::locked) {
-            Err(e) if self.ignore && e.code == ER_DUP_KEY => {
+            Err(e) if self.ignore && matches!(e.code, ER_DUP_KEY | ER_NO_SYSTEM_TABLE_ACCESS) => {
                 run.warn(e.code, e.message);
                 p.duplicates += 1;
             }
