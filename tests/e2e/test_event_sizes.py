@@ -45,3 +45,13 @@ def test_the_engine_tells_what_its_records_take(start, clearway_only):
         run("DO 1", on=session)
     grown = {name: int(n) for _, name, n in rows(c, "SHOW ENGINE PERFORMANCE_SCHEMA STATUS")}
     assert grown["events_statements_history.memory"] > told["events_statements_history.memory"]
+
+
+def test_nothing_is_collected_without_performance_schema(start, clearway_only):
+    c = start("--performance-schema=OFF").connect()
+    run("CREATE DATABASE d", "CREATE TABLE d.t (a INT)", "INSERT INTO d.t VALUES (1)", "COMMIT", on=c)
+    tables = [name for name, in rows(c, "SELECT table_name FROM information_schema.tables WHERE table_schema = 'performance_schema'")]
+    told = [name for name in tables if rows(c, f"SELECT 1 FROM performance_schema.`{name}` LIMIT 1")]
+    # As of a MySQL that was started so.
+    assert sorted(told) == ["global_status", "global_variables", "innodb_redo_log_files", "log_status", "session_status",
+                            "session_variables", "variables_info"]

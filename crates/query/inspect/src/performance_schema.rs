@@ -118,9 +118,32 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("variables_info", All(variables_info)),
 ];
 
+/// What `performance_schema=OFF` does not empty, beside `replication_*`: it is told, not collected.
+const TOLD: &[&str] = &[
+    "clone_progress",
+    "clone_status",
+    "data_lock_waits",
+    "data_locks",
+    "global_status",
+    "global_variables",
+    "host_cache",
+    "innodb_redo_log_files",
+    "keyring_component_status",
+    "keyring_keys",
+    "log_status",
+    "persisted_variables",
+    "session_status",
+    "session_variables",
+    "user_defined_functions",
+    "variables_info",
+];
+
 pub(crate) fn schema() -> Schema {
     let mut schema = Schema::new("performance_schema", CollationId::UTF8MB4_0900_AI_CI);
-    PERFORMANCE_SCHEMA.add_written(&mut schema, COMPUTED, crate::written::written);
+    let is_told = |name: &str| TOLD.contains(&name) || name.starts_with("replication_");
+    let has_rows = |name: &str| !observe::setup::is_off() || is_told(name);
+    let rows: Vec<_> = COMPUTED.iter().filter(|(name, _)| has_rows(name)).copied().collect();
+    PERFORMANCE_SCHEMA.add_written(&mut schema, &rows, crate::written::written);
     schema
 }
 

@@ -286,7 +286,6 @@ XA RECOVER CONVERT XID
 SET autocommit = 1
 SET @a = 1, @b := (SELECT 1), SESSION x = ON, GLOBAL y := DEFAULT, z = a_word, PERSIST p = 1, PERSIST_ONLY q = 2, LOCAL r = 'x'
 SET @@x = 1, @@global.y = OFF, @@session.k.z = 2, k.z = 3
-SET names = 1
 SET NAMES utf8mb4, @a = 1
 SET NAMES binary
 SET CHARACTER SET DEFAULT
@@ -419,6 +418,7 @@ LOAD INDEX INTO CACHE t PARTITION (ALL) IGNORE LEAVES
 SHUTDOWN
 RESTART
 -- error
+SET names = 1
 SELECT
 SELECT FROM t
 SELECT a,
