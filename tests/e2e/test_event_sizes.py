@@ -55,3 +55,15 @@ def test_nothing_is_collected_without_performance_schema(start, clearway_only):
     # As of a MySQL that was started so.
     assert sorted(told) == ["global_status", "global_variables", "innodb_redo_log_files", "log_status", "session_status",
                             "session_variables", "variables_info"]
+
+
+def test_a_large_table_is_made_as_it_is_read(start, clearway_only):
+    server = start()
+    c = server.connect()
+    run("CREATE USER reader", "GRANT SELECT ON performance_schema.* TO reader", "SET GLOBAL connection_memory_limit = 2097152", on=c)
+    sessions = [server.connect() for _ in range(30)]
+    reader = server.connect(user="reader")
+    for table in ("events_errors_summary_by_thread_by_error", "events_statements_summary_by_thread_by_event_name"):
+        # Some 9 and 6 MiB, were all rows there at once.
+        count, threads = rows(reader, f"SELECT COUNT(*), COUNT(DISTINCT thread_id) FROM performance_schema.{table}")[0]
+        assert threads >= len(sessions) and count % threads == 0 and count > 200 * threads

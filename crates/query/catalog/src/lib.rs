@@ -60,7 +60,7 @@ pub use rules::{are_compatible, parent_index};
 pub use schema::{MYSQL, PartKind, Schema, TemporaryTables, Version};
 pub use table::{Check, CheckOption, ForeignKey, ReferenceAction, Table, TableName, View, ViewAlgorithm};
 pub use trigger::{Trigger, TriggerEvent, TriggerOrder};
-pub use virtual_table::{Changed, Sought, VirtualContext, VirtualTable, Writes};
+pub use virtual_table::{Changed, ComputedRows, Sought, VirtualContext, VirtualTable, Writes};
 
 /// Name of the clustered index of a table without a primary key; its one part is a hidden column.
 pub const HIDDEN_INDEX: &str = "GEN_CLUST_INDEX";

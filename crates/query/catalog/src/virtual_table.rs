@@ -5,10 +5,14 @@ use types::codes::ER_WRONG_PERFSCHEMA_USAGE;
 use types::collation::CollationId;
 use types::{Result, Value, err};
 
+/// Rows, each made when it is asked for.
+pub type ComputedRows = Box<dyn Iterator<Item = Vec<Value<'static>>> + Send>;
+
 /// Implemented by crate `inspect`, scanned by crate `run`.
 pub trait VirtualTable: Send + Sync {
-    /// Appends all rows that `sought` admits, others as it likes; `cx` is what the session lets it see.
-    fn rows(&self, cx: &dyn VirtualContext, sought: &[Sought], out: &mut Vec<Vec<Value<'static>>>) -> Result<()>;
+    /// All rows that `sought` admits, others as it likes; `cx` is what the session lets it see. What they tell is of now, though a large
+    /// table makes them only as they are read.
+    fn rows(&self, cx: &dyn VirtualContext, sought: &[Sought]) -> Result<ComputedRows>;
 
     /// Which statements may change what it shows.
     fn writes(&self) -> Writes {

@@ -2,8 +2,8 @@
 
 use crate::{Context, Row, innodb};
 use catalog::{
-    Changed, Column, ColumnDefault, Index, IndexPart, PartKind, Schema, Sought, Table, VirtualContext, VirtualTable,
-    Writes,
+    Changed, Column, ColumnDefault, ComputedRows, Index, IndexPart, PartKind, Schema, Sought, Table, VirtualContext,
+    VirtualTable, Writes,
 };
 use engine::{Tree, TreeKind};
 use std::sync::Arc;
@@ -243,6 +243,8 @@ pub(crate) fn titled<'t>(table: &str, titles: &[(&'t str, &str)]) -> Vec<(&'t st
 #[derive(Clone, Copy)]
 pub(crate) enum Compute {
     All(fn(&Context, &mut Vec<Row>) -> Result<()>),
+    /// Too many to be there at once.
+    Each(fn(&Context) -> ComputedRows),
     /// Those of one table after the other, of all that the session may see.
     ByTable(ComputeTable),
     /// As `ByTable`, of tables that have such a part; others have no rows.
@@ -330,20 +332,26 @@ impl Places {
 }
 
 impl VirtualTable for Computed {
-    fn rows(&self, cx: &dyn VirtualContext, sought: &[Sought], out: &mut Vec<Row>) -> Result<()> {
+    fn rows(&self, cx: &dyn VirtualContext, sought: &[Sought]) -> Result<ComputedRows> {
         let cx = context(cx)?;
         if self.guarded {
             cx.check_process()?;
         }
+        let mut out = Vec::new();
         let (part, compute) = match self.compute {
-            Compute::All(compute) => return compute(cx, out),
+            Compute::Each(compute) => return Ok(compute(cx)),
+            Compute::All(compute) => {
+                compute(cx, &mut out)?;
+                return Ok(Box::new(out.into_iter()));
+            }
             Compute::ByTable(compute) => {
                 let is_child = sought.iter().any(|s| Some(s.column) == self.places.parent);
                 (is_child.then_some(PartKind::ForeignKey), compute)
             }
             Compute::ByPart(part, compute) => (Some(part), compute),
         };
-        self.tables(cx, sought, part).try_for_each(|table| compute(cx, table, out))
+        self.tables(cx, sought, part).try_for_each(|table| compute(cx, table, &mut out))?;
+        Ok(Box::new(out.into_iter()))
     }
 
     fn writes(&self) -> Writes {
@@ -421,9 +429,8 @@ impl Computed {
 pub struct VirtualRows(pub Vec<Row>);
 
 impl VirtualTable for VirtualRows {
-    fn rows(&self, _cx: &dyn VirtualContext, _sought: &[Sought], out: &mut Vec<Row>) -> Result<()> {
-        out.extend(self.0.iter().cloned());
-        Ok(())
+    fn rows(&self, _cx: &dyn VirtualContext, _sought: &[Sought]) -> Result<ComputedRows> {
+        Ok(Box::new(self.0.clone().into_iter()))
     }
 }
 

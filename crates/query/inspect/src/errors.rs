@@ -2,6 +2,7 @@
 
 use crate::grouped::{By, grouped};
 use crate::{Context, Row, datetime, text, uint, word};
+use catalog::ComputedRows;
 use observe::errors::ErrorTotals;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -19,30 +20,31 @@ static ENTRIES: LazyLock<Vec<&'static Entry>> =
 type Codes = BTreeMap<u16, ErrorTotals>;
 
 /// The rows of one group: all other errors, then each one by its number.
-fn rows(group: &[Value<'static>], totals: &Codes, with_log: bool, out: &mut Vec<Row>) {
+fn rows(group: Row, totals: Codes, with_log: bool) -> impl Iterator<Item = Row> {
     let time = |s: u64| if s == 0 { Value::Null } else { datetime(s) };
-    let mut push = |columns: [Value<'static>; 3], code: u16| {
-        let totals = totals.get(&code).copied().unwrap_or_default();
-        let mut row = group.to_vec();
-        row.extend(columns);
+    let entries = ENTRIES.iter().filter(move |entry| with_log || entry.code < FIRST_OF_LOG);
+    std::iter::once(None).chain(entries.map(Some)).map(move |entry| {
+        let totals = totals.get(&entry.map_or(0, |entry| entry.code)).copied().unwrap_or_default();
+        let mut row = group.clone();
+        row.extend(match entry {
+            None => [Value::Null, Value::Null, Value::Null],
+            Some(entry) => {
+                let state = String::from_utf8_lossy(&entry.sqlstate).into_owned();
+                [Value::Int(entry.code.into()), word(entry.symbol), text(state)]
+            }
+        });
         row.extend([uint(totals.raised), uint(totals.handled), time(totals.first_s), time(totals.last_s)]);
-        out.push(row);
-    };
-    push([Value::Null, Value::Null, Value::Null], 0);
-    for entry in ENTRIES.iter().filter(|entry| with_log || entry.code < FIRST_OF_LOG) {
-        let state = String::from_utf8_lossy(&entry.sqlstate).into_owned();
-        push([Value::Int(entry.code.into()), word(entry.symbol), text(state)], entry.code);
-    }
+        row
+    })
 }
 
 /// Sums by error, a row for each. What the log says is no session's: it is among those of all together.
-pub(crate) fn sums(cx: &Context, by: By, out: &mut Vec<Row>) -> Result<()> {
+pub(crate) fn sums(cx: &Context, by: By) -> ComputedRows {
     let groups = grouped(cx, by, |codes: &mut Codes, sums| {
         for (code, totals) in &sums.errors {
             let shown = ENTRIES.binary_search_by_key(code, |entry| entry.code).map_or(0, |_| *code);
             codes.entry(shown).or_default().merge(totals);
         }
     });
-    groups.iter().for_each(|(group, codes)| rows(group, codes, by == By::Nothing, out));
-    Ok(())
+    Box::new(groups.into_iter().flat_map(move |(group, codes)| rows(group, codes, by == By::Nothing)))
 }

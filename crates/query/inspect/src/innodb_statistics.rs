@@ -28,10 +28,7 @@ fn different(sample: &Sample, index: usize) -> Vec<u64> {
 
 /// The same of a computed table, whose rows are counted; of most there are few.
 fn counted(cx: &Context, table: &Table, source: &dyn VirtualTable) -> Result<Vec<Vec<u64>>> {
-    let mut rows = Vec::new();
-    if table.schema == "mysql" {
-        source.rows(cx, &[], &mut rows)?;
-    }
+    let rows: Vec<_> = if table.schema == "mysql" { source.rows(cx, &[])?.collect() } else { Vec::new() };
     let of = |index: &Index| {
         let mut keys = vec![HashSet::new(); index.parts.len()];
         for row in &rows {

@@ -3,6 +3,7 @@
 use crate::grouped::{By, grouped};
 use crate::statements::{ps, times};
 use crate::{Context, Row, uint, word};
+use catalog::ComputedRows;
 use observe::TimeTotals;
 use observe::instrument::{ALL, InstrumentId, Kind};
 use std::collections::BTreeMap;
@@ -57,19 +58,19 @@ pub(crate) fn history(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
 }
 
 /// Sums by stage, a row for each.
-pub(crate) fn sums(cx: &Context, by: By, out: &mut Vec<Row>) -> Result<()> {
+pub(crate) fn sums(cx: &Context, by: By) -> ComputedRows {
     let groups = grouped(cx, by, |classes: &mut BTreeMap<usize, TimeTotals>, sums| {
         for (class, totals) in &sums.stages {
             classes.entry(class.index()).or_default().merge(totals);
         }
     });
-    for (group, classes) in groups {
-        for (class, instrument) in ALL.iter().enumerate().filter(|(_, instrument)| instrument.kind == Kind::Stage) {
+    Box::new(groups.into_iter().flat_map(|(group, classes)| {
+        let stages = ALL.iter().enumerate().filter(|(_, instrument)| instrument.kind == Kind::Stage);
+        stages.map(move |(class, instrument)| {
             let mut row = group.clone();
             row.push(word(instrument.name));
             row.extend(times(classes.get(&class).unwrap_or(&TimeTotals::NONE)));
-            out.push(row);
-        }
-    }
-    Ok(())
+            row
+        })
+    }))
 }

@@ -2,6 +2,7 @@
 
 use crate::grouped::{By, grouped};
 use crate::{Context, Row, maybe, text, uint, word};
+use catalog::ComputedRows;
 use observe::digests::DigestHash;
 use observe::errors::ErrorTotals;
 use observe::instrument::{ALL, InstrumentId, STATEMENTS};
@@ -136,24 +137,22 @@ pub(crate) fn times(time: &TimeTotals) -> [Value<'static>; 5] {
 }
 
 /// Sums by class, a row for each.
-pub(crate) fn sums(cx: &Context, by: By, out: &mut Vec<Row>) -> Result<()> {
+pub(crate) fn sums(cx: &Context, by: By) -> ComputedRows {
     let groups = grouped(cx, by, |classes: &mut BTreeMap<usize, StatementTotals>, sums| {
         for (class, totals) in &sums.statements {
             classes.entry(class.index()).or_default().merge(totals);
         }
     });
-    let none = StatementTotals::default();
-    for (group, classes) in groups {
-        for (class, instrument) in ALL[..STATEMENTS].iter().enumerate() {
-            let totals = classes.get(&class).unwrap_or(&none);
+    Box::new(groups.into_iter().flat_map(|(group, classes)| {
+        ALL[..STATEMENTS].iter().enumerate().map(move |(class, instrument)| {
+            let totals = classes.get(&class).copied().unwrap_or_default();
             let mut row = group.clone();
             row.push(word(instrument.name));
             row.extend(times(&totals.time));
             row.extend(figures(&totals.figures));
             // COUNT_SECONDARY
             row.push(uint(0));
-            out.push(row);
-        }
-    }
-    Ok(())
+            row
+        })
+    }))
 }

@@ -2,7 +2,7 @@
 
 use crate::statements::{ps, times};
 use crate::{Context, Row, text, uint, word};
-use catalog::Table;
+use catalog::{ComputedRows, Table};
 use observe::TimeTotals;
 use observe::forgotten::{Events, is_shown};
 use observe::waits::files::{self, FileSum, FileSums};
@@ -89,23 +89,23 @@ fn merge(into: &mut Sums, sums: &[(Wait, TimeTotals)]) {
 }
 
 /// One group: a row for each wait.
-fn rows(group: &[Value<'static>], sums: &Sums, out: &mut Vec<Row>) {
-    for wait in Wait::ALL {
-        let mut row = group.to_vec();
+fn rows(group: Row, sums: Sums) -> impl Iterator<Item = Row> {
+    Wait::ALL.iter().map(move |wait| {
+        let mut row = group.clone();
         row.push(word(wait.name()));
         row.extend(times(sums.get(wait).unwrap_or(&TimeTotals::NONE)));
-        out.push(row);
-    }
+        row
+    })
 }
 
 pub(crate) fn global(_: &Context, out: &mut Vec<Row>) -> Result<()> {
     let all = waits::picture().all;
     let sums = Wait::ALL.iter().map(|wait| (*wait, all[wait.index()])).collect();
-    rows(&[], &sums, out);
+    out.extend(rows(Vec::new(), sums));
     Ok(())
 }
 
-pub(crate) fn by_thread(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+pub(crate) fn by_thread(cx: &Context) -> ComputedRows {
     let picture = waits::picture();
     let mut threads: BTreeMap<u64, Sums> = sessions(cx).into_keys().map(|id| (id, Sums::new())).collect();
     for (owner, sums) in &picture.live {
@@ -113,8 +113,7 @@ pub(crate) fn by_thread(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
             merge(known, sums);
         }
     }
-    threads.iter().for_each(|(id, sums)| rows(&[uint(*id)], sums, out));
-    Ok(())
+    Box::new(threads.into_iter().flat_map(|(id, sums)| rows(vec![uint(id)], sums)))
 }
 
 /// Sums of sessions that are there and that have ended by a key of the account; `None` is for threads that are nobody's.
@@ -143,21 +142,21 @@ fn grouped<K: Ord>(cx: &Context, key: impl Fn(&str, &str) -> K) -> BTreeMap<Opti
 pub(crate) fn by_account(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     for (account, sums) in grouped(cx, |user, host| (user.to_string(), host.to_string())) {
         let (user, host) = account.map_or((Value::Null, Value::Null), |(user, host)| (text(user), text(host)));
-        rows(&[user, host], &sums, out);
+        out.extend(rows(vec![user, host], sums));
     }
     Ok(())
 }
 
 pub(crate) fn by_user(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     for (user, sums) in grouped(cx, |user, _| user.to_string()) {
-        rows(&[user.map_or(Value::Null, text)], &sums, out);
+        out.extend(rows(vec![user.map_or(Value::Null, text)], sums));
     }
     Ok(())
 }
 
 pub(crate) fn by_host(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     for (host, sums) in grouped(cx, |_, host| host.to_string()) {
-        rows(&[host.map_or(Value::Null, text)], &sums, out);
+        out.extend(rows(vec![host.map_or(Value::Null, text)], sums));
     }
     Ok(())
 }

@@ -46,7 +46,7 @@ pub fn build(plan: Plan, inner: bool) -> Box<dyn Op> {
             let table = Arc::clone(&m.scans[0].table);
             placed(&table, Box::new(IntersectionOp::new(*m)))
         }
-        Plan::Virtual { slot, table, sought } => Box::new(VirtualOp { slot, table, sought, rows: Vec::new(), next: 0 }),
+        Plan::Virtual { slot, table, sought } => Box::new(VirtualOp::new(slot, table, sought)),
         Plan::Counted { input, number } => {
             Box::new(CountedOp { inner: build(*input, inner), number, spent_ns: 0, rows: 0 })
         }

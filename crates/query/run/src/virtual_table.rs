@@ -3,7 +3,7 @@
 
 use super::write::{Refused, RowWriter, column};
 use super::{Frame, Op, Run, Scope, Shape, tuple};
-use catalog::{Changed, Sought, Table, VirtualContext, VirtualTable};
+use catalog::{Changed, ComputedRows, Sought, Table, VirtualContext, VirtualTable};
 use observe::Counter;
 use plan::node::SoughtColumn;
 use std::sync::Arc;
@@ -11,38 +11,43 @@ use types::{Result, TypeKind, Value};
 
 /// A table of information_schema or performance_schema.
 pub struct VirtualOp {
-    pub slot: usize,
-    pub table: Arc<Table>,
-    pub sought: Vec<SoughtColumn>,
-    pub rows: Vec<Vec<Value<'static>>>,
-    pub next: usize,
+    slot: usize,
+    table: Arc<Table>,
+    sought: Vec<SoughtColumn>,
+    /// Those that were not read yet.
+    rows: ComputedRows,
+}
+
+impl VirtualOp {
+    pub fn new(slot: usize, table: Arc<Table>, sought: Vec<SoughtColumn>) -> VirtualOp {
+        VirtualOp { slot, table, sought, rows: none() }
+    }
+}
+
+fn none() -> ComputedRows {
+    Box::new(std::iter::empty())
 }
 
 /// Values of ENUM and SET columns are computed as texts, and are numbers where rows are compared and sorted.
-fn number_members(table: &Table, rows: &mut [Vec<Value<'static>>]) {
+fn number_members(table: &Table, row: &mut [Value<'static>]) {
     for (at, column) in table.columns.iter().enumerate().filter(|(_, c)| !c.members.is_empty()) {
         let member = |text: &[u8]| column.members.iter().position(|m| m.as_bytes() == text);
-        for row in &mut *rows {
-            let Value::Bytes(text) = &row[at] else { continue };
-            let number = match column.data_type.kind {
-                TypeKind::Enum => member(text).map(|n| n as u64 + 1),
-                TypeKind::Set if text.is_empty() => Some(0),
-                TypeKind::Set => {
-                    text.split(|b| *b == b',').try_fold(0, |bits, word| member(word).map(|n| bits | 1 << n))
-                }
-                _ => None,
-            };
-            if let Some(n) = number {
-                row[at] = Value::UInt(n);
-            }
+        let Value::Bytes(text) = &row[at] else { continue };
+        let number = match column.data_type.kind {
+            TypeKind::Enum => member(text).map(|n| n as u64 + 1),
+            TypeKind::Set if text.is_empty() => Some(0),
+            TypeKind::Set => text.split(|b| *b == b',').try_fold(0, |bits, word| member(word).map(|n| bits | 1 << n)),
+            _ => None,
+        };
+        if let Some(n) = number {
+            row[at] = Value::UInt(n);
         }
     }
 }
 
 impl Op for VirtualOp {
     fn open(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()> {
-        self.rows.clear();
-        self.next = 0;
+        self.rows = none();
         let at = Scope::new(frame, outer);
         let mut all = Vec::with_capacity(self.sought.len());
         for SoughtColumn { column, values, collation } in &self.sought {
@@ -56,20 +61,22 @@ impl Op for VirtualOp {
         }
         let source = self.table.virtual_rows.clone().expect("planned as a virtual table");
         let env = run.env.borrow();
-        source.rows(env.virtual_context(), &all, &mut self.rows)?;
-        number_members(&self.table, &mut self.rows);
+        self.rows = source.rows(env.virtual_context(), &all)?;
         Ok(())
     }
 
     fn next(&mut self, _run: &Run<'_>, frame: &mut Frame, _outer: Option<&Scope<'_>>) -> Result<bool> {
         observe::increment(Counter::HandlerReadRndNext);
-        let Some(row) = self.rows.get(self.next) else { return Ok(false) };
-        self.next += 1;
+        let Some(mut row) = self.rows.next() else {
+            self.rows = none();
+            return Ok(false);
+        };
+        number_members(&self.table, &mut row);
         let slot = &mut frame.slots[self.slot];
         slot.bytes.clear();
         match &slot.shape {
             Shape::Row(table) => {
-                table.layout.encode(&mut slot.bytes, row);
+                table.layout.encode(&mut slot.bytes, &row);
                 slot.key.clone_from(&slot.bytes);
             }
             shape => {
