@@ -145,3 +145,16 @@ def test_open_files_and_tables_are_counted(db, clearway_only):
     names = [name for name, _ in rows(db, "SHOW GLOBAL STATUS LIKE 'Innodb%pending%'")]
     assert names == ["Innodb_data_pending_fsyncs", "Innodb_data_pending_reads", "Innodb_data_pending_writes",
                      "Innodb_os_log_pending_fsyncs", "Innodb_os_log_pending_writes"]
+
+
+def test_metrics_tell_of_open_files_and_pending_writes(db, clearway_only):
+    names = ("file_num_open_files", "os_log_pending_fsyncs", "os_log_pending_writes")
+    counts = dict(rows(db, "SELECT name, count FROM information_schema.innodb_metrics WHERE name IN %s", (names,)))
+    assert set(counts) == set(names) and counts["file_num_open_files"] >= 2
+
+
+def test_tables_have_waits_for_table_locks_that_are_none(db, clearway_only):
+    run("CREATE TABLE t (a INT)", "INSERT INTO t VALUES (1)", on=db)
+    found = rows(db, "SELECT * FROM performance_schema.table_lock_waits_summary_by_table "
+                     "WHERE object_schema = DATABASE() AND object_name = 't'")
+    assert [row[:1] + tuple(map(int, row[3:])) for row in found] == [("TABLE", *[0] * 65)]

@@ -109,6 +109,7 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("session_variables", All(session_variables)),
     ("table_io_waits_summary_by_index_usage", All(waits::io_by_index)),
     ("table_io_waits_summary_by_table", All(waits::io_by_table)),
+    ("table_lock_waits_summary_by_table", All(waits::locks_by_table)),
     ("setup_actors", All(setup::actors)),
     ("setup_consumers", All(setup::consumers)),
     ("setup_instruments", All(setup::instruments)),

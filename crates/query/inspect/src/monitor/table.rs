@@ -85,6 +85,7 @@ const fn metric(
 const LOCK: (&str, &str) = ("lock", "module_lock");
 const BUFFER: (&str, &str) = ("buffer", "module_buffer");
 const OS: (&str, &str) = ("os", "module_os");
+const FILE_SYSTEM: (&str, &str) = ("file_system", "module_file");
 const TRX: (&str, &str) = ("transaction", "module_trx");
 const PURGE: (&str, &str) = ("purge", "module_purge");
 const LOG: (&str, &str) = ("log", "module_log");
@@ -245,6 +246,9 @@ pub(super) static METRICS: &[Metric] = &[
     ),
     metric("os_log_bytes_written", OS, STATUS, Status("Innodb_os_log_written"), "Bytes that were written to the log"),
     metric("os_log_fsyncs", OS, STATUS, Status("Innodb_os_log_fsyncs"), "Flushes of the log"),
+    metric("os_log_pending_fsyncs", OS, STATUS, Status("Innodb_os_log_pending_fsyncs"), "Flushes of the log that last"),
+    metric("os_log_pending_writes", OS, STATUS, Status("Innodb_os_log_pending_writes"), "Writes of the log that last"),
+    metric("file_num_open_files", FILE_SYSTEM, VALUE, Status("Innodb_num_open_files"), "Files that are open"),
     metric(
         "trx_rw_commits",
         TRX,
