@@ -6,8 +6,8 @@ use catalog::ComputedRows;
 use observe::errors::ErrorTotals;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
-use types::error::{self, Entry};
 use types::Value;
+use types::error::{self, Entry};
 
 /// Errors from here on are of the error log, and no session's.
 const FIRST_OF_LOG: u16 = 10_000;
