@@ -2,6 +2,7 @@
 
 import threading
 
+import pymysql
 import pytest
 from pymysql.constants import CLIENT
 
@@ -64,6 +65,26 @@ def test_a_client_of_one_answer_gets_no_rows_of_procedures(server):
             run("CALL single.q()", on=connection)
     finally:
         CLIENT.CAPABILITIES, CLIENT.MULTI_RESULTS = flags, several
+
+
+def test_an_error_amid_rows_ends_them_unless_a_handler_takes_it(server):
+    """Without a handler the client gets the error in the place of a row, not rows that look whole."""
+    with server.connect() as connection:
+        run("DROP DATABASE IF EXISTS amid", "CREATE DATABASE amid", "USE amid", "CREATE TABLE t (a INT PRIMARY KEY)", "INSERT INTO t VALUES (1), (2), (3)",
+            on=connection)
+        fails = "SELECT a, (SELECT x.a FROM t x WHERE x.a = t.a OR t.a = 3) FROM t ORDER BY a"
+        handler = "DECLARE CONTINUE HANDLER FOR SQLEXCEPTION SELECT 'handled'"
+        run(f"CREATE PROCEDURE p() {fails}", f"CREATE PROCEDURE h() BEGIN {handler}; {fails}; END",
+            f"CREATE PROCEDURE outer_h() BEGIN {handler}; CALL p(); END",
+            f"CREATE PROCEDURE later() BEGIN {handler}; DROP TABLE missing; SELECT 'on'; END", on=connection)
+        cursor = connection.cursor()
+        with pytest.raises(pymysql.err.OperationalError, match="1242"):
+            cursor.execute("CALL p()")
+        # What was left of that call is not of this one.
+        assert answers(connection, "CALL later()") == [(("handled",),), (("on",),)]
+        for procedure in ("h", "outer_h"):
+            assert answers(connection, f"CALL {procedure}()") == [((1, 1), (2, 2)), (("handled",),)]
+        assert value(connection, "SELECT COUNT(*) FROM t") == 3
 
 
 def test_a_prepared_call_answers_in_binary(server):

@@ -47,6 +47,8 @@ impl Session {
         let (values, types) = self.bound_values();
         let more = self.more;
         self.more |= is_call;
+        // That of a call which no handler has saved.
+        self.programs.is_cut = false;
         let result = run_statement(&mut Calling { session: self, out }, parsed, values, types);
         self.more = more;
         if is_call && self.autocommits() && !self.tx.is_active() {
@@ -301,7 +303,13 @@ impl Host for Calling<'_> {
     }
 
     fn handles(&mut self, code: u16) {
-        self.session.state.note_raised(code, true);
+        let session = &mut *self.session;
+        session.state.note_raised(code, true);
+        if std::mem::take(&mut session.programs.is_cut) {
+            let (status, warnings) = (session.status(session.more), session.state.wire_warnings());
+            // A connection that is lost tells the next answer.
+            let _ = self.out.end_rows(status, warnings);
+        }
     }
 
     fn add_condition(&mut self, condition: Condition) {

@@ -430,10 +430,7 @@ impl Session {
         self.settles_later = !started && !self.more && result.is_ok() && !self.state.gtid.tracks();
         let finished = self.finish_statement(result);
         self.settles_later = false;
-        if started && finished.is_err() && !self.programs.calls.is_empty() {
-            // A handler may take the error: what follows is not of these rows.
-            let _ = out.end_rows(self.status(self.more), self.state.wire_warnings());
-        }
+        self.programs.is_cut = started && finished.is_err() && !self.programs.calls.is_empty();
         match finished? {
             outcome if started => {
                 self.state.found_rows = outcome.found_rows.unwrap_or(rows);

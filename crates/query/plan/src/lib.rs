@@ -85,6 +85,7 @@ use std::sync::Arc;
 pub use table_use::{ColumnUse, RoutineUse, TableUse, ViewRight};
 use types::codes::*;
 use types::{DataType, Result, SqlError, err};
+pub use variable::user_variable_type;
 
 /// A statement while it is planned.
 pub struct Planner<'p> {

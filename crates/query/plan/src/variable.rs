@@ -13,7 +13,7 @@ impl Planner<'_> {
         let name = parsed.name(name).to_ascii_lowercase();
         let from_file = self.parameters.file_variables.iter().find(|(n, _)| *n == name);
         let ty = from_file.map_or_else(|| self.env.user_variable(&name).1, |(_, ty)| *ty);
-        Expr::new(Node::UserVariable(name), variable_type(ty))
+        Expr::new(Node::UserVariable(name), user_variable_type(ty))
     }
 
     pub(super) fn assign_user_variable(&mut self, name: Name, value: ExprId) -> Result<Expr> {
@@ -52,8 +52,8 @@ impl Planner<'_> {
     }
 }
 
-/// The type of a user variable, which has values of any size.
-fn variable_type(ty: DataType) -> DataType {
+/// The type that a plan gives a user variable with a value of this type: one for values of any size.
+pub fn user_variable_type(ty: DataType) -> DataType {
     /// Characters of a MEDIUMTEXT that are a byte each.
     const TEXT_CHARACTERS: u32 = 0xFF_FFFF;
     let ty = match ty.kind {

@@ -20,6 +20,8 @@ pub(crate) struct Programs {
     pub shown: Option<(Arc<[LocalType]>, Vec<Value<'static>>)>,
     /// SET ROLE was among the statements of the routines that run.
     pub sets_roles: bool,
+    /// The last statement has failed with rows sent. The error ends them, or a handler that takes it.
+    pub is_cut: bool,
     /// COMMIT RELEASE and the like have asked for the end of the connection.
     pub closes: bool,
 }

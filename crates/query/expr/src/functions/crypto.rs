@@ -59,8 +59,7 @@ pub fn digest_hash(text: &str) -> [u8; 32] {
     sha2::Sha256::digest(text.as_bytes()).into()
 }
 
-/// The statement in argument 0, normalised. Errors 3676, 3677.
-/// 3987: a statement is no binary string.
+/// Error 3987: a statement is no binary string.
 pub(super) fn check_digest_charset(function: &str, ty: &DataType) -> Result<()> {
     let is_string = (ty.kind.is_bytes() || ty.kind.is_text()) && ty.kind != TypeKind::Json;
     if is_string && ty.collation.is_binary() {
@@ -69,6 +68,7 @@ pub(super) fn check_digest_charset(function: &str, ty: &DataType) -> Result<()> 
     Ok(())
 }
 
+/// The statement in argument 0, normalised. Errors 3676, 3677.
 fn statement(a: &Args<'_>) -> Result<Option<String>> {
     let Some(text) = a.text(0)? else { return Ok(None) };
     let mode = crate::execution::lexer_mode(a.run.evaluation().sql_mode);
