@@ -123,7 +123,6 @@ CREATE PROCEDURE moments() BEGIN DECLARE t TIMESTAMP DEFAULT '2024-01-02 03:04:0
 CALL moments();
 CREATE PROCEDURE out_types(OUT e ENUM('a','b'), OUT t TIMESTAMP, OUT j JSON, OUT d DATETIME(2)) BEGIN SET e = 'b', t = '2024-01-02 03:04:05', j = '[1]', d = '2024-01-02 03:04:05.678'; END;
 CALL out_types(@e, @t, @j, @d);
--- differs: the type of a variable that was given a moment or a document
 SELECT @e, @t, @j, @d;
 CREATE PROCEDURE case_types(x INT) BEGIN CASE x WHEN '1' THEN SELECT 'one'; WHEN 2.0 THEN SELECT 'two'; ELSE SELECT 'other'; END CASE; END;
 CALL case_types(1);

@@ -200,7 +200,8 @@ fn made_column(version: &Version, output: &ColumnMeta, mode: SqlMode) -> Column 
             Provenance::ExtremeValue => extreme_type(output.data_type),
             Provenance::Choice => made_type(choice_type(output.data_type), true),
             Provenance::Routine => made_type(routine_type(output.data_type), true),
-            _ => made_type(output.data_type, output.table.is_empty()),
+            _ if output.table.is_empty() => made_type(longest_text(output.data_type), true),
+            _ => made_type(output.data_type, false),
         };
         let default = made_default(&data_type, mode);
         return Column { data_type, default, ..plain };
@@ -277,16 +278,23 @@ fn extreme_type(t: DataType) -> DataType {
 
 /// The type of a column that holds one of several values.
 fn choice_type(t: DataType) -> DataType {
-    let long = |kind| DataType { kind, length: u32::MAX, ..t };
     match t.kind {
         TypeKind::TinyInt | TypeKind::SmallInt | TypeKind::MediumInt => DataType { kind: TypeKind::Int, ..t },
-        TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText => long(TypeKind::LongText),
-        TypeKind::TinyBlob | TypeKind::Blob | TypeKind::MediumBlob => long(TypeKind::LongBlob),
         TypeKind::Binary => DataType { kind: TypeKind::VarBinary, ..t },
         // It is an integer, of as many digits as there are bits.
         TypeKind::Bit => subquery_type(DataType { kind: TypeKind::BigInt, unsigned: true, ..t }),
-        _ => t,
+        _ => longest_text(t),
     }
+}
+
+/// The long text that an expression is comes to stand in a column of the longest kind.
+fn longest_text(t: DataType) -> DataType {
+    let kind = match t.kind {
+        TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText => TypeKind::LongText,
+        TypeKind::TinyBlob | TypeKind::Blob | TypeKind::MediumBlob => TypeKind::LongBlob,
+        _ => return t,
+    };
+    DataType { kind, length: u32::MAX, ..t }
 }
 
 /// A text as a temporary table keeps it: in a type for as many characters as the type has bytes.

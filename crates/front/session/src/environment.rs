@@ -109,20 +109,21 @@ impl expr::Env for State {
 
     fn set_user_variable(&mut self, name: &str, value: Value<'static>, data_type: DataType) {
         let name = name.to_ascii_lowercase();
+        let (value, data_type) = expr::variable::kept(value, &data_type);
         let known = self.user_vars.get(&name);
         let (new, old) = (bytes_of(&value), known.map_or(0, |known| bytes_of(&known.0)));
         if self.user_var_bytes + new - old.min(new) > USER_VARIABLE_BYTES_MAX {
             self.condition("Error", ER_UNKNOWN_ERROR, format!("User variable '{name}' is too large and was not set"));
             return;
         }
-        // NULL is of any type.
+        // NULL is of any type, and a binary string at first.
+        let binary = DataType::string(TypeKind::VarBinary, 0, types::CollationId::BINARY);
         let data_type = match known {
             Some(known) if data_type.kind == TypeKind::Null => known.1,
+            None if data_type.kind == TypeKind::Null => expr::variable::kept_type(&binary),
             _ => data_type,
         };
-        // Plans are of the type, not of the length of a value.
-        let is_retyped = |old: DataType| plan::user_variable_type(old) != plan::user_variable_type(data_type);
-        self.retyped_variables |= known.is_none_or(|known| is_retyped(known.1));
+        self.retyped_variables |= known.is_none_or(|known| known.1 != data_type);
         self.user_var_bytes = self.user_var_bytes + new - old;
         self.user_vars.insert(name, Arc::new((value, data_type)));
         self.vars.note_change();

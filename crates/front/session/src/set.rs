@@ -240,7 +240,7 @@ impl Session {
     fn apply(&mut self, change: Change) -> Result<()> {
         match change {
             Change::User(name, value, t) => {
-                self.state.set_user_variable(&name, value, run::context::variable_type(&t));
+                self.state.set_user_variable(&name, value, t);
                 self.tracking.state();
             }
             Change::Names(collation) => {

@@ -121,8 +121,12 @@ pub fn warn_truncated_double(b: &[u8], run: &dyn Execution) {
 
 /// 1292: the text is no number of that kind.
 pub fn warn_truncated(kind: &str, b: &[u8], run: &dyn Execution) {
-    let shown = String::from_utf8_lossy(&b[..b.len().min(128)]).into_owned();
-    run.push_warning(err!(ER_TRUNCATED_WRONG_VALUE, kind, shown));
+    run.push_warning(err!(ER_TRUNCATED_WRONG_VALUE, kind, shown(b)));
+}
+
+/// The beginning of a text, for a message.
+pub fn shown(b: &[u8]) -> String {
+    String::from_utf8_lossy(&b[..b.len().min(128)]).into_owned()
 }
 
 /// The integer that a string begins with, cut to `low..=high`: 1292 for one that is no such integer from end to end.
@@ -130,8 +134,7 @@ pub fn integer_of_text(b: &[u8], (low, high): (i128, i128), run: &dyn Execution)
     let (i, used, beyond) = types::number::parse_integer(b);
     let is_whole = used > 0 && !beyond && b[used..].iter().all(|c| types::number::is_blank(*c));
     if !is_whole || !(low..=high).contains(&i) {
-        let shown = String::from_utf8_lossy(&b[..b.len().min(128)]).into_owned();
-        run.push_warning(err!(ER_TRUNCATED_WRONG_VALUE, "INTEGER", shown));
+        warn_truncated("INTEGER", b, run);
     }
     i.clamp(low, high)
 }

@@ -4,7 +4,7 @@ use crate::execution::check_work;
 use crate::operator::{ArithOp, CmpOp};
 use crate::{
     Execution, Expr, Node, Scope, alternatives, boolean, charset, compare, convert, function, integer, list, number,
-    print, reborrow,
+    print, reborrow, variable,
 };
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -120,10 +120,10 @@ impl Expr {
             Node::Case { whens, otherwise } => self.chosen(whens, otherwise.as_deref(), run, at),
             Node::Call(f, args) => self.call(f, args, run, at),
             Node::Subquery { query, column } => run.scalar(*query, *column as usize, at),
-            Node::UserVariable(name) => Ok(convert::as_planned(run.session().user_variable(name).0, &self.ty)),
+            Node::UserVariable(name) => Ok(variable::read(run.session().user_variable(name), &self.ty)),
             Node::SetUserVariable(name, e) => {
-                let v = e.eval(run, at)?.into_owned();
-                run.session().set_user_variable(name, v.clone(), self.ty);
+                let (v, ty) = variable::kept(e.eval(run, at)?.into_owned(), &e.ty);
+                run.session().set_user_variable(name, v.clone(), ty);
                 Ok(v)
             }
             Node::Now(decimals) => Ok(convert::now(run, *decimals)),

@@ -56,6 +56,7 @@ mod scratch;
 pub mod store;
 pub mod time_zone;
 pub mod tuple;
+pub mod variable;
 pub mod wide;
 pub mod window;
 

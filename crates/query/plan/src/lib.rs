@@ -85,7 +85,6 @@ use std::sync::Arc;
 pub use table_use::{ColumnUse, RoutineUse, TableUse, ViewRight};
 use types::codes::*;
 use types::{DataType, Result, SqlError, err};
-pub use variable::user_variable_type;
 
 /// A statement while it is planned.
 pub struct Planner<'p> {
@@ -179,7 +178,7 @@ impl<'p> Planner<'p> {
                 asked: Vec::new(),
                 stores: false,
                 tells_parts: strict,
-                file_variables: Vec::new(),
+                variables: Vec::new(),
                 values_matter: Cell::new(false),
             },
             constants: state::Constants { evaluated: Vec::new(), numbered: 0 },

@@ -121,7 +121,7 @@ impl Planner<'_> {
             Charset::Binary => DataType::string(TypeKind::LongBlob, u32::MAX, CollationId::BINARY),
             other => DataType::string(TypeKind::LongText, u32::MAX, CollationId::default_of(other)),
         };
-        self.parameters.file_variables.extend(targets.iter().filter_map(|t| match t {
+        self.parameters.variables.extend(targets.iter().filter_map(|t| match t {
             FieldTarget::Variable(name) => Some((name.to_ascii_lowercase(), data_type)),
             FieldTarget::Column(_) | FieldTarget::Nowhere => None,
         }));

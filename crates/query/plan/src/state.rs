@@ -156,8 +156,9 @@ pub struct Parameters {
     pub stores: bool,
     /// Of a constant that a column would hold in part, the rest is told: a strict mode, and no IGNORE.
     pub tells_parts: bool,
-    /// Variables that LOAD DATA sets from the file, in small letters: what they held before says nothing of their type.
-    pub file_variables: Vec<(String, DataType)>,
+    /// User variables of a type that the statement gives them, in small letters: those that LOAD DATA sets from the file, and those
+    /// that are assigned to for the first time.
+    pub variables: Vec<(String, DataType)>,
     /// The order of a join hangs from values of parameters, by a histogram.
     pub values_matter: Cell<bool>,
 }

@@ -1,28 +1,56 @@
 //! User variables and system variables in expressions.
 
 use crate::Planner;
-use expr::{Expr, Node, functions, string};
+use expr::functions::lengths;
+use expr::{Expr, Node, functions, string, variable};
 use sql::ast::{self, ExprId, Name};
 use types::codes::*;
-use types::{CollationId, DataType, Result, TypeKind};
+use types::{DataType, Result, TypeKind};
 
 impl Planner<'_> {
+    /// One that nothing was assigned to yet is a text.
     pub(super) fn user_variable(&mut self, name: Name) -> Expr {
-        let parsed = self.parsed;
+        self.typed_variable(name, &DataType::string(TypeKind::Text, 0xFFFC, self.settings.literal_collation))
+    }
+
+    /// One that nothing was assigned to yet takes the type of what stands beside it.
+    pub(crate) fn typed_variable(&mut self, name: Name, like: &DataType) -> Expr {
         self.found.unsteady = true;
-        let name = parsed.name(name).to_ascii_lowercase();
-        let from_file = self.parameters.file_variables.iter().find(|(n, _)| *n == name);
-        let ty = from_file.map_or_else(|| self.env.user_variable(&name).1, |(_, ty)| *ty);
-        Expr::new(Node::UserVariable(name), user_variable_type(ty))
+        let ty = match self.type_of_variable(name) {
+            DataType { kind: TypeKind::Null, .. } => DataType { nullable: true, ..*like },
+            known => known,
+        };
+        Expr::new(Node::UserVariable(self.parsed.name(name).to_ascii_lowercase()), ty)
+    }
+
+    /// Of type NULL until something is assigned to it, here or before.
+    pub(crate) fn type_of_variable(&self, name: Name) -> DataType {
+        let name = self.parsed.name(name).to_ascii_lowercase();
+        let here = self.parameters.variables.iter().find(|(n, _)| *n == name);
+        variable::kept_type(&here.map_or_else(|| self.env.user_variable(&name).1, |(_, ty)| *ty))
     }
 
     pub(super) fn assign_user_variable(&mut self, name: Name, value: ExprId) -> Result<Expr> {
         let parsed = self.parsed;
         self.found.unsteady = true;
         let e = self.expr(value)?;
-        // Variables have integers of one size.
-        let kind = if e.ty.kind.is_integer() { TypeKind::BigInt } else { e.ty.kind };
-        let ty = DataType { kind, zerofill: false, ..e.ty };
+        if self.type_of_variable(name).kind == TypeKind::Null {
+            let text = DataType::string(TypeKind::LongText, 0, self.settings.literal_collation);
+            self.parameters.variables.push((parsed.name(name).to_ascii_lowercase(), text));
+        }
+        // What the variable keeps, as long as this value.
+        let kept = variable::kept_type(&e.ty);
+        let ty = match e.ty.kind {
+            kind if kind.is_temporal() => lengths::whole(&e.ty, self.settings.literal_collation),
+            TypeKind::Json => DataType::string(TypeKind::LongText, u32::MAX, kept.collation),
+            TypeKind::Float => kept,
+            TypeKind::Null => DataType::string(TypeKind::VarBinary, 0, kept.collation),
+            kind if kind.is_integer() || matches!(kind, TypeKind::Year | TypeKind::Bit) => {
+                DataType { length: e.ty.length, ..kept }
+            }
+            _ => e.ty,
+        };
+        let ty = DataType { nullable: e.ty.nullable, ..ty };
         Ok(Expr::new(Node::SetUserVariable(parsed.name(name).to_ascii_lowercase(), Box::new(e)), ty))
     }
 
@@ -50,23 +78,4 @@ impl Planner<'_> {
         ];
         Ok(Expr::new(Node::Call(functions::system_variable(), args), ty))
     }
-}
-
-/// The type that a plan gives a user variable with a value of this type: one for values of any size.
-pub fn user_variable_type(ty: DataType) -> DataType {
-    /// Characters of a MEDIUMTEXT that are a byte each.
-    const TEXT_CHARACTERS: u32 = 0xFF_FFFF;
-    let ty = match ty.kind {
-        // Variables have integers of one size.
-        kind if kind.is_integer() => DataType { kind: TypeKind::BigInt, length: 21, zerofill: false, ..ty },
-        TypeKind::Double => DataType { length: 23, ..ty },
-        kind if kind.is_text() && !kind.is_temporal() && kind != TypeKind::Json && !ty.collation.is_binary() => {
-            DataType::string(TypeKind::LongText, TEXT_CHARACTERS, ty.collation)
-        }
-        TypeKind::Binary | TypeKind::VarBinary | TypeKind::TinyBlob | TypeKind::Blob | TypeKind::MediumBlob => {
-            DataType::string(TypeKind::LongBlob, u32::MAX, CollationId::BINARY)
-        }
-        _ => ty,
-    };
-    DataType { nullable: true, ..ty }
 }

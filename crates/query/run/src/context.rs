@@ -3,7 +3,7 @@
 use crate::program::diagnostics::Condition;
 use engine::Transaction;
 use plan::ColumnMeta;
-use types::{DataType, Result, TypeKind, Value};
+use types::{DataType, Result, Value};
 
 /// Receives a result set. Implemented by crate `session` over the wire protocol (text or binary), and by tests.
 pub trait RowSink {
@@ -141,15 +141,6 @@ pub struct Figures {
     pub last_insert_id: u64,
     /// SET INSERT_ID
     pub insert_id: u64,
-}
-
-/// The type of a user variable that is given such a value: it has one width of integers, and the widest decimals.
-pub fn variable_type(ty: &DataType) -> DataType {
-    match ty.kind {
-        TypeKind::Decimal => DataType::decimal(types::Decimal::MAX_PRECISION, 30),
-        TypeKind::Year => DataType { nullable: ty.nullable, ..DataType::new(TypeKind::BigInt).unsigned() },
-        kind => DataType { kind: if kind.is_integer() { TypeKind::BigInt } else { kind }, ..*ty },
-    }
 }
 
 /// The words and numbers of [`Outcome::info`].

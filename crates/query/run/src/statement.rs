@@ -2,7 +2,7 @@
 
 use crate::build::build_query;
 use crate::change::{DeleteStatement, UpdateStatement};
-use crate::context::{Outcome, RowSink, variable_type};
+use crate::context::{Outcome, RowSink};
 use crate::explain::ExplainStatement;
 use crate::insert::InsertStatement;
 use crate::many::{DeleteManyStatement, UpdateManyStatement};
@@ -158,7 +158,7 @@ fn select_into(q: &mut Query, names: &[String], run: &Run<'_>) -> Result<Outcome
     }
     for (name, e) in names.iter().zip(&q.outputs) {
         let value = e.eval(run, Scope::new(&q.frame, None))?.into_owned();
-        run.env.borrow_mut().set_user_variable(&name.to_ascii_lowercase(), value, variable_type(&e.ty));
+        run.env.borrow_mut().set_user_variable(&name.to_ascii_lowercase(), value, e.ty);
     }
     last_row(q, run)?;
     Ok(Outcome { affected_rows: 1, ..Outcome::default() })

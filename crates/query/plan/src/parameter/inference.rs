@@ -1,6 +1,7 @@
 //! The types of parameters, from where they stand.
 //!
-//! An expression is *open* when it has no type of its own: a `?`, or arithmetic or a choice of nothing else. Operators plan their
+//! An expression is *open* when it has no type of its own: a `?`, a user variable that nothing was assigned to, or arithmetic or a
+//! choice of nothing else. Operators plan their
 //! other operands first and say what an open one is to be: the type of the operand beside it, what a function takes, or what stands
 //! for itself where nothing is known (a double for arithmetic, a text for all else). Values that have arrived give their own types
 //! instead:
@@ -12,8 +13,7 @@ use crate::expression::{case, negate};
 use crate::parameter::{self, Otherwise, Parameter, Takes};
 use expr::functions::json;
 use expr::functions::parameters::arguments_of;
-use expr::written;
-use expr::{Expr, Node};
+use expr::{Expr, Node, variable, written};
 use sql::ast::{BinaryOp, Builtin, Expr as Ast, ExprId, ExprList, IntervalUnit, UnaryOp};
 use types::{DataType, Result, TypeKind};
 
@@ -22,6 +22,7 @@ impl Planner<'_> {
     pub(crate) fn is_open(&self, id: ExprId) -> bool {
         match &self.parsed[id] {
             Ast::Param(n) => self.params.get(*n as usize).is_none_or(|t| t.kind == TypeKind::Null && t.nullable),
+            Ast::UserVar(name) => self.type_of_variable(*name).kind == TypeKind::Null,
             Ast::Unary { op: UnaryOp::Plus | UnaryOp::Neg, operand } => self.is_open(*operand),
             Ast::Binary { op, left, right } => is_arithmetic(*op) && self.is_open(*left) && self.is_open(*right),
             Ast::Row(list) if list.len() == 1 => self.is_open(self.parsed.list(*list)[0]),
@@ -68,6 +69,7 @@ impl Planner<'_> {
         let parsed = self.parsed;
         match &parsed[id] {
             Ast::Param(n) => Ok(self.parameter(*n as usize, like, takes)),
+            Ast::UserVar(name) if self.is_open(id) => Ok(self.typed_variable(*name, &variable::kept_type(like))),
             Ast::Unary { op: UnaryOp::Plus, operand } if self.is_open(*operand) => {
                 self.open_expr(*operand, like, takes)
             }

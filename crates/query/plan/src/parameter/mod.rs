@@ -333,7 +333,7 @@ fn is_blank(rest: &[u8]) -> bool {
 }
 
 fn warn(env: &mut Telling<'_>, kind: &str, text: &[u8]) {
-    env.tell(format!("Truncated incorrect {kind} value: '{}'", types::show_bytes(text)));
+    env.tell(format!("Truncated incorrect {kind} value: '{}'", expr::convert::shown(text)));
 }
 
 /// A text that is a number from end to end, but none that an integer type has: with a sign, digits behind the point, or too large.

@@ -4,7 +4,6 @@ use super::cursor::OpenCursor;
 use super::handlers::choose;
 use super::values::{Row, assign, read};
 use super::{Compiled, Condition, Form, Host, LocalType, Own};
-use crate::context::variable_type;
 use catalog::Column;
 use expr::call::StoredCall;
 use sql::ast::{
@@ -489,7 +488,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
         for ((variable, value), ty) in variables.iter().zip(row).zip(types) {
             let (tx, env) = self.host.parts();
             match variable {
-                IntoVar::User(name) => env.set_user_variable(parsed.name(*name), value, variable_type(ty)),
+                IntoVar::User(name) => env.set_user_variable(parsed.name(*name), value, *ty),
                 IntoVar::Local(local) => {
                     let local = *local as usize;
                     self.locals[local] = assign(tx, env, value, ty, &compiled.columns[local])?;
@@ -505,7 +504,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
                 self.ready(part, compiled, Some([*value].into()))?;
                 let (value, ty) = self.value(part)?;
                 let (_, env) = self.host.parts();
-                env.set_user_variable(parsed.name(*name), value, variable_type(&ty));
+                env.set_user_variable(parsed.name(*name), value, ty);
                 self.host.set_row_count(0);
                 Ok(())
             }
@@ -554,7 +553,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
                     self.locals[at] = assign(tx, env, value, &ty, &compiled.columns[at])?;
                     self.note_set(compiled, local);
                 }
-                Given::User(name) => env.set_user_variable(&name, value, variable_type(&ty)),
+                Given::User(name) => env.set_user_variable(&name, value, ty),
                 Given::Value(..) => {}
             }
         }
