@@ -719,7 +719,7 @@ impl AlterPlan {
         let mut rewrite = Rewrite::new(env, &version, (old, &table), &self.from, in_place)?;
         let mut copied = 0;
         if self.lets == Lets::Write {
-            self.build(ddl, old, Goal::Form(rewrite), env)?;
+            self.build(ddl, old, Goal::Form(Box::new(rewrite)), env)?;
             self.refuse_rows(ddl, old)?;
         } else {
             copied = rewrite.copy(ddl.tx(), env, None)?;

@@ -315,6 +315,11 @@ impl Env for State {
         self.take_surroundings(routine);
     }
 
+    fn is_surrounded(&self, routine: &Around<'_>) -> bool {
+        let are_settings = self.sql_mode.0 == routine.sql_mode && self.vars.hot().literals == routine.collation;
+        are_settings && routine.user.is_none() && self.database.as_deref() == Some(routine.schema)
+    }
+
     fn restore(&mut self) {
         self.put_surroundings();
     }

@@ -41,7 +41,7 @@ pub enum Goal {
     /// The indexes at these positions of the table's new version, whose rows are the old one's.
     Indexes(Arc<Table>, Vec<usize>),
     /// All trees of the table's new form.
-    Form(Rewrite),
+    Form(Box<Rewrite>),
 }
 
 /// Trees of a table that are being built. Dropped, it shuts the row log.
@@ -79,7 +79,7 @@ impl OnlineBuild {
                 debug_assert!(rewrite.repeats(), "what is made of a row is made of it again");
                 let (from, to) = (Arc::clone(&rewrite.from), Arc::clone(&rewrite.to));
                 let indexes = (0..to.indexes.len()).collect();
-                (from, to, indexes, Some(rewrite))
+                (from, to, indexes, Some(*rewrite))
             }
         };
         let snapshot = snapshot(engine)?;

@@ -64,7 +64,7 @@ fn goal(db: &mut Database, tx: &mut Transaction, rewrites: bool) -> (Arc<Table>,
     let to = Arc::new(to);
     let columns = [Some(3), None, Some(0), Some(1), Some(2)];
     let rewrite = Rewrite::new(&mut db.env, &db.version, (&from, &to), &columns, true).unwrap();
-    (to, Goal::Form(rewrite))
+    (to, Goal::Form(Box::new(rewrite)))
 }
 
 fn execute(db: &mut Database, tx: &mut Transaction, text: &str) -> Result<()> {

@@ -6,12 +6,11 @@ use crate::row::Outside;
 use crate::scratch::Scratch;
 use crate::{Env, Expr, Scope, error};
 use std::cell::{Cell, OnceCell, RefCell, RefMut};
-use std::sync::Arc;
 use std::time::Duration;
 use sync::memory::Excess;
 use types::codes::*;
 use types::sql_mode::SqlMode;
-use types::{CollationId, DataType, Result, SqlError, Value, err};
+use types::{CollationId, Result, SqlError, Value, err};
 
 /// A value that functions take some hundred microseconds for.
 const LONG_BYTES: usize = 1 << 16;
@@ -137,7 +136,7 @@ pub trait Execution: Outside {
     ) -> Result<Option<bool>>;
 
     /// The value of a stored function for values of its parameters. Errors of the routine; 1321, 1424, 1449.
-    fn call(&self, stored: &Arc<StoredCall>, given: Vec<(Value<'static>, DataType)>) -> Result<Value<'static>>;
+    fn call(&self, stored: &StoredCall, args: &[Expr], at: Scope<'_>) -> Result<Value<'static>>;
 
     /// What has ended the statement: 0, or a reason of [`types::work::interrupted`].
     fn interrupt(&self) -> u8;

@@ -83,6 +83,12 @@ impl SlotNames {
 }
 
 impl Frame {
+    /// Of expressions without tables.
+    pub fn empty() -> &'static Frame {
+        static EMPTY: Frame = Frame { slots: Vec::new(), names: Vec::new() };
+        &EMPTY
+    }
+
     /// Slots without rows.
     pub fn new(shapes: Vec<Shape>, names: Vec<SlotNames>) -> Frame {
         let slots = shapes

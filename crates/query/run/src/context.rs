@@ -86,6 +86,10 @@ pub trait Env: plan::Env {
     /// Makes those of a routine the session's, until [`Env::restore`]. After a panic the session does that itself.
     fn surround(&mut self, _routine: Around<'_>) {}
     fn restore(&mut self) {}
+    /// Would it change nothing of the session's?
+    fn is_surrounded(&self, _routine: &Around<'_>) -> bool {
+        false
+    }
     /// A statement of a stored function or trigger that is not the executor's: SET, and definitions of temporary tables. `given`: the
     /// values of its expressions. Error 1235 for all others.
     fn obey_within(
@@ -110,6 +114,12 @@ pub trait Env: plan::Env {
         Figures::default()
     }
     fn set_figures(&mut self, _figures: Figures) {}
+}
+
+/// What a routine keeps until the statement that calls it is over.
+pub(crate) trait Kept: std::any::Any {
+    /// The statement is over.
+    fn give_back(self: Box<Self>, env: &mut dyn Env);
 }
 
 /// What a routine is planned and run under.

@@ -1,6 +1,7 @@
 //! One execution of a statement: what its operators share.
 
 use crate::Env;
+use crate::context::Kept;
 use crate::spill::{Room, WorkingTable};
 use crate::subquery::Subquery;
 use catalog::error;
@@ -58,6 +59,8 @@ pub struct Run<'x> {
     pub(crate) is_beside: Cell<bool>,
     pub env: RefCell<&'x mut dyn Env>,
     pub subqueries: &'x [RefCell<Subquery>],
+    /// What routines keep from one of the statement's calls to the next.
+    pub(crate) at_hand: RefCell<Vec<Box<dyn Kept>>>,
     /// Constant conditions that are asked first.
     pub constants: &'x [Constant],
     /// An INSERT, UPDATE or DELETE.
@@ -98,6 +101,7 @@ impl<'x> Run<'x> {
             is_beside: Cell::new(false),
             env: RefCell::new(env),
             subqueries,
+            at_hand: RefCell::new(Vec::new()),
             constants: &[],
             writes: false,
             writes_within: false,
@@ -127,10 +131,9 @@ impl<'x> Run<'x> {
     /// Evaluates constants that are to be known before any row is read.
     #[cold]
     pub fn ask<'f>(&self, constants: impl Iterator<Item = &'f Constant>) -> Result<()> {
-        let frame = Frame::new(Vec::new(), Vec::new());
         for constant in constants {
             // Not as a condition: only what one is asks whether it is true.
-            constant.expr.eval(self, Scope::new(&frame, None))?;
+            constant.expr.eval(self, Scope::new(Frame::empty(), None))?;
         }
         self.check_strict()
     }
@@ -139,8 +142,7 @@ impl<'x> Run<'x> {
     #[cold]
     pub fn ask_for_parameters(&self, asked: &[Expr]) -> Result<()> {
         self.evaluation.has_untold.set(true);
-        let frame = Frame::new(Vec::new(), Vec::new());
-        asked.iter().try_for_each(|e| e.eval(self, Scope::new(&frame, None)).map(drop))
+        asked.iter().try_for_each(|e| e.eval(self, Scope::new(Frame::empty(), None)).map(drop))
     }
 
     /// Have the operators files or buffers that are not to outlive the execution?

@@ -10,7 +10,7 @@ use expr::{Evaluation, Execution, Expr, Scope};
 use std::cell::RefMut;
 use std::sync::Arc;
 use std::time::Duration;
-use types::{CollationId, DataType, Result, Value};
+use types::{CollationId, Result, Value};
 
 impl Outside for Run<'_> {
     fn absent<'t>(&self, table: &'t Table, row: &[u8], column: usize) -> Result<Value<'t>> {
@@ -58,8 +58,8 @@ impl Execution for Run<'_> {
         subquery::quantified(self, query, op, all, operand, collation, at)
     }
 
-    fn call(&self, stored: &Arc<StoredCall>, given: Vec<(Value<'static>, DataType)>) -> Result<Value<'static>> {
-        function::evaluate(self, stored, given)
+    fn call(&self, stored: &StoredCall, args: &[Expr], at: Scope<'_>) -> Result<Value<'static>> {
+        function::evaluate(self, stored, args, at)
     }
 
     fn interrupt(&self) -> u8 {

@@ -348,10 +348,11 @@ impl Prepared {
         column: &catalog::Column,
     ) -> Result<Value<'static>> {
         with_stack(self.room, || {
-            let run = self.begin_values(tx, params, env)?;
+            let mut run = Run::new(tx, env, params, &self.subqueries);
+            self.begin_values(&mut run, params)?;
             run.evaluation.strict.set(run.evaluation.sql_mode.is_strict());
-            let (frame, e) = (Frame::new(Vec::new(), Vec::new()), &self.statement.values()[0]);
-            let value = e.eval(&run, Scope::new(&frame, None))?;
+            let e = &self.statement.values()[0];
+            let value = e.eval(&run, Scope::new(Frame::empty(), None))?;
             run.check_strict()?;
             Ok(stored(value, &e.ty, column, &run)?.into_owned())
         })
@@ -360,25 +361,18 @@ impl Prepared {
     /// Is the only expression true? There are no tables.
     pub fn holds(&mut self, tx: &mut Transaction, params: &[Value<'_>], env: &mut dyn Env) -> Result<bool> {
         with_stack(self.room, || {
-            let run = self.begin_values(tx, params, env)?;
-            let frame = Frame::new(Vec::new(), Vec::new());
-            Ok(self.statement.values()[0].eval_bool(&run, Scope::new(&frame, None))? == Some(true))
+            let mut run = Run::new(tx, env, params, &self.subqueries);
+            self.begin_values(&mut run, params)?;
+            Ok(self.statement.values()[0].eval_bool(&run, Scope::new(Frame::empty(), None))? == Some(true))
         })
     }
 
-    fn begin_values<'x>(
-        &'x self,
-        tx: &'x mut Transaction,
-        params: &'x [Value<'x>],
-        env: &'x mut dyn Env,
-    ) -> Result<Run<'x>> {
-        let mut run = Run::new(tx, env, params, &self.subqueries);
+    /// Begins an execution of values.
+    #[inline]
+    fn begin_values<'x>(&'x self, run: &mut Run<'x>, params: &[Value<'_>]) -> Result<()> {
         run.constants = &self.constants;
         run.evaluation.reads_nothing = true;
-        if !self.begins_plainly {
-            self.begin(&run, params)?;
-        }
-        Ok(run)
+        if self.begins_plainly { Ok(()) } else { self.begin(run, params) }
     }
 
     /// The tables that it touches.
@@ -595,8 +589,12 @@ impl Prepared {
         {
             result = run.undo_unfinished().and(result);
         }
+        let at_hand = run.at_hand.take();
         if run.holds_much() {
             self.spend();
+        }
+        if !at_hand.is_empty() {
+            at_hand.into_iter().for_each(|kept| kept.give_back(env));
         }
         match result {
             Err(e) if e.code == ER_QUERY_INTERRUPTED && tx.interrupt().reason() == 3 => {

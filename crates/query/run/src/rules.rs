@@ -4,6 +4,7 @@
 //! Foreign keys are looked at after the row is written, so that a row may refer to itself. The parent's row is read with a
 //! shared lock, a child's with an exclusive one: of two transactions that make a child and take its parent away, one waits.
 
+use crate::operator::recycle;
 use crate::program::compile::Own;
 use crate::triggers::{Fire, NewRow, Triggers};
 use crate::write::{self, Refused, RowWriter, column};
@@ -34,6 +35,10 @@ pub struct RuleSet {
     kept: Vec<usize>,
     row: Vec<u8>,
     key: Vec<u8>,
+    /// What triggers have set in the row at hand, by column, and buffers for what the row takes of it.
+    set: Vec<(usize, Value<'static>)>,
+    columns: Vec<usize>,
+    values: Vec<Value<'static>>,
     /// Node and index in which a change that was carried on met a key that is there already.
     met: Option<(usize, usize)>,
 }
@@ -44,7 +49,18 @@ impl RuleSet {
         let frame = |n: &TableRules| Frame::new(vec![Shape::Row(n.table.clone())], Vec::new());
         let frames = rules.nodes.iter().map(frame).collect();
         let triggers = Triggers::new(&rules.nodes[0].table, &rules.triggers.all);
-        RuleSet { rules, triggers, frames, kept: Vec::new(), row: Vec::new(), key: Vec::new(), met: None }
+        RuleSet {
+            rules,
+            triggers,
+            frames,
+            kept: Vec::new(),
+            row: Vec::new(),
+            key: Vec::new(),
+            set: Vec::new(),
+            columns: Vec::new(),
+            values: Vec::new(),
+            met: None,
+        }
     }
 
     /// For rows of which only these columns change: what generated columns make of others is not computed again. Those that are.
@@ -107,18 +123,21 @@ impl RuleSet {
         writer: &mut RowWriter,
         nulls: &mut Vec<usize>,
         run: &Run<'_>,
-    ) -> Result<Vec<(usize, Value<'static>)>> {
+    ) -> Result<&[(usize, Value<'static>)]> {
+        let RuleSet { rules, triggers, row, key, set, columns, .. } = self;
         let event = if old.is_some() { TriggerEvent::Update } else { TriggerEvent::Insert };
-        let rules = Arc::clone(&self.rules);
         let table = &*rules.nodes[0].table;
-        self.row.clone_from(&writer.row);
-        self.key.clone_from(&writer.key);
-        let mut new = NewRow { row: &self.row, nulls: std::mem::take(nulls), set: Vec::new() };
-        run.fire(self.triggers(event, true), table, old, Some(&mut new), true)?;
-        let NewRow { nulls: left, set, .. } = new;
-        *nulls = left;
-        let (mut columns, mut values) = (Vec::with_capacity(set.len()), Vec::with_capacity(set.len()));
-        for (c, value) in &set {
+        row.clone_from(&writer.row);
+        key.clone_from(&writer.key);
+        let mut emptied = std::mem::take(set);
+        emptied.clear();
+        let mut new = NewRow { row, nulls: std::mem::take(nulls), set: emptied };
+        let fired = triggers.as_ref().map_or(&[][..], |t| t.of(event, true));
+        run.fire(fired, table, old, Some(&mut new), true)?;
+        (*nulls, *set) = (new.nulls, new.set);
+        columns.clear();
+        let mut values = recycle(std::mem::take(&mut self.values));
+        for (c, value) in set.iter() {
             if value.is_null() && !table.columns[*c].data_type.nullable {
                 nulls.push(*c);
             } else if table.columns[*c].generated.is_none() {
@@ -127,8 +146,10 @@ impl RuleSet {
             }
         }
         if !columns.is_empty() {
-            writer.change(&run.tx.borrow(), table, (&self.row, &self.key), &columns, &values, true)?;
+            let rekey = columns.iter().any(|c| table.indexes[0].parts.iter().any(|part| part.column == *c));
+            writer.change(&run.tx.borrow(), table, (row, key), columns, &values, rekey)?;
         }
+        self.values = recycle(values);
         Ok(set)
     }
 

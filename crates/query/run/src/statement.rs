@@ -106,16 +106,14 @@ impl Statement {
                 Ok(Outcome { affected_rows: 1, ..Outcome::default() })
             }
             Kind::Values(list) => {
-                let frame = Frame::new(Vec::new(), Vec::new());
                 let values: Result<Vec<Value<'_>>> =
-                    list.iter().map(|e| e.eval(run, Scope::new(&frame, None))).collect();
+                    list.iter().map(|e| e.eval(run, Scope::new(Frame::empty(), None))).collect();
                 sink.row(&values?)?;
                 Ok(Outcome::default())
             }
             Kind::Do(list) => {
-                let frame = Frame::new(Vec::new(), Vec::new());
                 for e in list {
-                    e.eval(run, Scope::new(&frame, None))?;
+                    e.eval(run, Scope::new(Frame::empty(), None))?;
                 }
                 Ok(Outcome::default())
             }

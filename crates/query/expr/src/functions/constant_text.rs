@@ -7,7 +7,6 @@ use crate::row::Outside;
 use crate::{Env, Evaluation, Execution, Expr, Frame, Node, Scope, error};
 use catalog::Table;
 use std::cell::{RefCell, RefMut};
-use std::sync::Arc;
 use std::time::Duration;
 use types::gtid::{Gtid, GtidSet};
 use types::sql_mode::SqlMode;
@@ -73,8 +72,7 @@ pub fn value_of(e: &Expr) -> Option<Vec<u8>> {
         return None;
     }
     let nowhere = Nowhere { evaluation: Evaluation::new(&[], 0, SqlMode::NONE), nobody: RefCell::new(Nobody) };
-    let frame = Frame::new(Vec::new(), Vec::new());
-    match e.eval(&nowhere, Scope::new(&frame, None)) {
+    match e.eval(&nowhere, Scope::new(Frame::empty(), None)) {
         Ok(Value::Bytes(text)) => Some(text.into_owned()),
         _ => None,
     }
@@ -121,7 +119,7 @@ impl Execution for Nowhere {
         Err(error::unsupported(NOBODY))
     }
 
-    fn call(&self, _: &Arc<StoredCall>, _: Vec<(Value<'static>, DataType)>) -> Result<Value<'static>> {
+    fn call(&self, _: &StoredCall, _: &[Expr], _: Scope<'_>) -> Result<Value<'static>> {
         Err(error::unsupported(NOBODY))
     }
 

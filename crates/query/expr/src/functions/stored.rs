@@ -39,9 +39,5 @@ pub fn named(mut e: Expr, name: &str) -> Expr {
 /// The value of a call. Errors of the routine; 1321, 1424, 1449.
 fn evaluate<'a>(a: Args<'a>) -> Result<Value<'a>> {
     let Node::Routine(stored) = &a.args[0].node else { unreachable!("made by the planner") };
-    let mut given = Vec::with_capacity(a.len() - 1);
-    for e in &a.args[1..] {
-        given.push((e.eval(a.run, a.at)?.into_owned(), e.ty));
-    }
-    a.run.call(stored, given)
+    a.run.call(stored, &a.args[1..], a.at)
 }

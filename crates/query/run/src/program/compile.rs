@@ -35,6 +35,8 @@ pub struct Compiled {
     pub invoker: bool,
     /// Some statement answers the client with rows.
     pub answers: bool,
+    /// It does nothing but compute: see [`super::at_hand`].
+    pub computes: bool,
     /// Of a trigger: the variables that are columns of its rows.
     pub row_columns: Vec<RowColumn>,
 }
@@ -108,7 +110,7 @@ impl Compiled {
         let collation = CollationId::by_name(&routine.database_collation);
         let columns = columns_of(&parsed, &create.program, collation.unwrap_or(CollationId::UTF8MB4_0900_AI_CI), mode)?;
         let name = RoutineName { schema: routine.schema.clone(), kind: routine.kind, name: routine.name.clone() };
-        let compiled = Arc::new(Compiled {
+        let compiled = Compiled {
             pin: Pin::of_routine(name.kind, &name.schema, &name.name),
             routine: name,
             types: columns.iter().map(LocalType::of).collect(),
@@ -120,9 +122,11 @@ impl Compiled {
             definer: routine.definer.clone(),
             invoker: routine.invoker,
             answers: answers(&create.program),
+            computes: false,
             row_columns: Vec::new(),
             source: Source::Routine(parsed),
-        });
+        };
+        let compiled = Arc::new(compiled.find_computes());
         // Whoever was first has made the same.
         let _ = routine.compiled.set(Arc::clone(&compiled) as Arc<_>);
         Ok(compiled)
@@ -149,6 +153,7 @@ impl Compiled {
             definer: nothing(),
             invoker: true,
             answers: false,
+            computes: false,
             row_columns: Vec::new(),
         }))
     }
@@ -168,7 +173,7 @@ impl Compiled {
         let collation = collation.unwrap_or(CollationId::UTF8MB4_0900_AI_CI);
         let (columns, row_columns) = trigger_columns(&parsed, &create.program, table, collation, mode)?;
         let (kind, name) = (RoutineKind::Trigger, trigger.name.clone());
-        let compiled = Arc::new(Compiled {
+        let compiled = Compiled {
             pin: Pin::of_routine(kind, &table.schema, &name),
             routine: RoutineName { schema: table.schema.clone(), kind, name },
             types: columns.iter().map(LocalType::of).collect(),
@@ -180,9 +185,11 @@ impl Compiled {
             definer: trigger.definer.clone(),
             invoker: false,
             answers: false,
+            computes: false,
             row_columns,
             source: Source::Routine(parsed),
-        });
+        };
+        let compiled = Arc::new(compiled.find_computes());
         let _ = trigger.compiled.set(Arc::clone(&compiled) as Arc<_>);
         Ok(compiled)
     }
@@ -199,7 +206,7 @@ impl Compiled {
         let collation = CollationId::by_name(&event.settings.database_collation);
         let columns = columns_of(&parsed, &create.program, collation.unwrap_or(CollationId::UTF8MB4_0900_AI_CI), mode)?;
         let (kind, name) = (RoutineKind::Event, event.name.clone());
-        let compiled = Arc::new(Compiled {
+        let compiled = Compiled {
             pin: Pin::of_routine(kind, &event.schema, &name),
             routine: RoutineName { schema: event.schema.clone(), kind, name },
             types: columns.iter().map(LocalType::of).collect(),
@@ -212,9 +219,11 @@ impl Compiled {
             invoker: false,
             // Nobody reads them.
             answers: false,
+            computes: false,
             row_columns: Vec::new(),
             source: Source::Routine(parsed),
-        });
+        };
+        let compiled = Arc::new(compiled.find_computes());
         let _ = event.compiled.set(Arc::clone(&compiled) as Arc<_>);
         Ok(compiled)
     }

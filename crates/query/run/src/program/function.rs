@@ -1,15 +1,17 @@
 //! Stored functions inside of expressions.
 
+use super::at_hand::AtHand;
 use super::interpreter::Ended;
 use super::lent::{Dictionary, Lent, SubPlan};
-use super::values::assign;
-use super::{Condition, Form, Host, Interpreter, Own, Plans};
+use super::values::{assign_in_row, fits};
+use super::{Compiled, Condition, Form, Host, Interpreter, Own, Plans};
 use crate::Run;
 use crate::context::{Conditions, Env, Outcome, RowSink};
 use crate::prepared::{Prepared, Uses};
 use catalog::RoutineKind;
 use engine::{Savepoint, Transaction};
 use expr::call::StoredCall;
+use expr::{Expr, Scope};
 use plan::{LocalType, TableUse};
 use sql::ast::{ObjectName, Parsed, Statement};
 use std::sync::Arc;
@@ -24,49 +26,98 @@ const SAVEPOINTS_MAX: usize = 1 << 16;
 const DEPTH_MAX: usize = 250;
 
 /// The value of a call inside of an expression. Errors of the routine; 1321, 1424, 1449.
-pub(crate) fn evaluate(
-    run: &Run<'_>,
-    stored: &Arc<StoredCall>,
-    given: Vec<(Value<'static>, DataType)>,
-) -> Result<Value<'static>> {
-    let compiled = Lent::of(run.env.borrow_mut().lent())?.own(&stored.routine)?;
-    let warnings = run.env.borrow().warning_count();
+pub(crate) fn evaluate(run: &Run<'_>, stored: &StoredCall, args: &[Expr], at: Scope<'_>) -> Result<Value<'static>> {
     let _outside = run.outside();
-    let (mut tx, mut env) = (run.tx.borrow_mut(), run.env.borrow_mut());
-    let mut beside = run.beside.take();
-    let both = Transactions { own: &mut tx, beside: beside.as_deref_mut() };
-    let value = sync::stack::with_room(CALL_BYTES, || call(both, &mut **env, &compiled, given, stored));
-    run.beside.set(beside);
-    let value = value?;
-    let counted = &run.evaluation.warnings;
-    counted.set(counted.get() + env.warning_count() - warnings);
+    if let Some(mut hand) = run.take_at_hand(|hand| hand.is_called(stored)) {
+        let value = call_at_hand(run, stored, args, at, &mut hand);
+        run.keep_at_hand(hand);
+        return value;
+    }
+    let compiled = Lent::of(run.env.borrow_mut().lent())?.own(&stored.routine)?;
+    let mut values = Vec::with_capacity(compiled.columns.len());
+    arguments(run, &compiled, args, at, &mut values)?;
+    let (value, is_plain) = counted(run, |tx, env| {
+        let mut beside = run.beside.take();
+        let both = Transactions { own: tx, beside: beside.as_deref_mut() };
+        let value = sync::stack::with_room(CALL_BYTES, || call(both, env, &compiled, values, stored));
+        run.beside.set(beside);
+        value
+    })?;
+    if is_plain {
+        run.put_at_hand(&compiled, Some(stored))?;
+    }
     Ok(value)
 }
 
-/// Calls a function with values for its parameters.
+/// Calls a function that the statement has called before.
+fn call_at_hand(
+    run: &Run<'_>,
+    stored: &StoredCall,
+    args: &[Expr],
+    at: Scope<'_>,
+    hand: &mut AtHand,
+) -> Result<Value<'static>> {
+    let mut values = std::mem::take(&mut hand.locals);
+    values.clear();
+    arguments(run, &hand.compiled, args, at, &mut values)?;
+    values.resize(hand.compiled.columns.len(), Value::Null);
+    hand.locals = values;
+    let ended =
+        counted(run, |tx, env| sync::stack::with_room(CALL_BYTES, || hand.compute(Some(stored), true, tx, env)))?;
+    hand.locals = ended.locals;
+    ended.returned.ok_or_else(|| err!(ER_SP_NORETURNEND, hand.compiled.routine.name))
+}
+
+/// The values of the parameters, as the caller's mode has them: one is stored before the next one is computed.
+fn arguments(
+    run: &Run<'_>,
+    compiled: &Compiled,
+    args: &[Expr],
+    at: Scope<'_>,
+    values: &mut Vec<Value<'static>>,
+) -> Result<()> {
+    for (e, column) in args.iter().zip(&compiled.columns) {
+        let value = e.eval(run, at)?;
+        values.push(match fits(&value, column) {
+            true => value.into_owned(),
+            false => {
+                let row = run.evaluation.row.get();
+                counted(run, |tx, env| assign_in_row(tx, env, value, &e.ty, (column, row)))?
+            }
+        });
+    }
+    Ok(())
+}
+
+/// Does something of the session's; its warnings are the statement's.
+#[inline]
+fn counted<R>(run: &Run<'_>, f: impl FnOnce(&mut Transaction, &mut dyn Env) -> Result<R>) -> Result<R> {
+    let (mut tx, mut env) = (run.tx.borrow_mut(), run.env.borrow_mut());
+    let before = env.warning_count();
+    let result = f(&mut tx, &mut **env)?;
+    let counted = &run.evaluation.warnings;
+    counted.set(counted.get() + env.warning_count() - before);
+    Ok(result)
+}
+
+/// Calls a function with values for its parameters. Does it find the session as it wants it?
 fn call(
     both: Transactions<'_>,
     env: &mut dyn Env,
     compiled: &Own,
-    given: Vec<(Value<'static>, DataType)>,
-    stored: &Arc<StoredCall>,
-) -> Result<Value<'static>> {
-    // As the caller's mode has it.
-    let mut values = Vec::with_capacity(given.len());
-    for ((value, ty), column) in given.into_iter().zip(&compiled.columns) {
-        values.push(assign(both.own, env, value, &ty, column)?);
-    }
+    values: Vec<Value<'static>>,
+    stored: &StoredCall,
+) -> Result<(Value<'static>, bool)> {
     let before = enter(env, compiled, None, stored.caller.as_deref())?;
-    let result = inside(both, env, compiled, |interpreter| {
-        interpreter.called = Some(Arc::clone(stored));
-        interpreter.begin_with(values);
-    });
+    let result = inside(both, env, compiled, Some(stored), values);
+    let is_plain = before.is_plain;
     leave(env, before, true);
     let result = result.map_err(|e| match &stored.view {
         Some((schema, name)) if is_of_view(e.code) => err!(ER_VIEW_INVALID, schema, name),
         _ => e,
     });
-    result?.returned.ok_or_else(|| err!(ER_SP_NORETURNEND, compiled.routine.name))
+    let returned = result?.returned.ok_or_else(|| err!(ER_SP_NORETURNEND, compiled.routine.name))?;
+    Ok((returned, is_plain))
 }
 
 /// Errors that say what somebody lacks, or that something is gone: who reads a view is told no more of it than that.
@@ -87,6 +138,8 @@ fn is_of_view(code: u16) -> bool {
 pub(super) struct Before {
     conditions: Conditions,
     figures: crate::context::Figures,
+    /// The routine changes nothing of the session's: see [`begin`].
+    pub is_plain: bool,
 }
 
 /// `table`: of a trigger; `caller`: of a call in a view, its definer. Errors 1142, 1424, 1436, 1449.
@@ -96,13 +149,13 @@ pub(super) fn enter(env: &mut dyn Env, compiled: &Own, table: Option<&str>, call
     if is_function && lent.running.iter().any(|running| running.routine == compiled.routine) {
         return Err(err!(ER_SP_NO_RECURSION));
     }
-    begin(env, compiled, table, caller)?;
+    let is_plain = begin(env, compiled, table, caller)?;
     let conditions = env.exchange_conditions(Conditions::default());
-    Ok(Before { conditions, figures: env.figures() })
+    Ok(Before { conditions, figures: env.figures(), is_plain })
 }
 
-/// A routine's rights and settings are in force until [`end`]. Errors 1142, 1436, 1449.
-fn begin(env: &mut dyn Env, compiled: &Own, table: Option<&str>, caller: Option<&str>) -> Result<()> {
+/// A routine's rights and settings are in force until [`end`]. Are they those that were in force? Errors 1142, 1436, 1449.
+fn begin(env: &mut dyn Env, compiled: &Own, table: Option<&str>, caller: Option<&str>) -> Result<bool> {
     let lent = Lent::of(env.lent())?;
     if lent.running.len() >= DEPTH_MAX {
         return Err(SqlError::new(ER_STACK_OVERRUN_NEED_MORE, "Thread stack overrun: routines are nested too deeply"));
@@ -116,8 +169,10 @@ fn begin(env: &mut dyn Env, compiled: &Own, table: Option<&str>, caller: Option<
         return Err(denied);
     }
     lent.running.push(compiled.clone());
-    env.surround(compiled.around(user));
-    Ok(())
+    let around = compiled.around(user);
+    let is_plain = env.is_surrounded(&around);
+    env.surround(around);
+    Ok(is_plain)
 }
 
 fn end(env: &mut dyn Env) {
@@ -132,32 +187,36 @@ fn end(env: &mut dyn Env) {
 
 /// The routine is over. Conditions of its last statement follow those that there were, if it `tells` of them.
 pub(super) fn leave(env: &mut dyn Env, before: Before, tells: bool) {
-    let Before { mut conditions, figures } = before;
-    let own = env.exchange_conditions(Conditions::default());
-    if tells {
-        conditions.count += own.count;
-        conditions.errors += own.errors;
-        conditions.kept.extend(own.kept);
-    }
-    env.exchange_conditions(conditions);
+    let Before { conditions, figures, .. } = before;
+    tell(env, conditions, tells);
     env.set_figures(figures);
     end(env);
 }
 
-type Given<'g, 'h, 'x> = &'g mut Interpreter<'h, Within<'x>>;
+/// The conditions that there were before a routine are those of the session again, and its own follow them, if it `tells` of them.
+pub(super) fn tell(env: &mut dyn Env, before: Conditions, tells: bool) {
+    let own = env.exchange_conditions(before);
+    if tells && own.count > 0 {
+        let mut all = env.exchange_conditions(Conditions::default());
+        all.count += own.count;
+        all.errors += own.errors;
+        all.kept.extend(own.kept);
+        env.exchange_conditions(all);
+    }
+}
 
-/// Runs a routine that was entered.
+/// Runs a routine that was entered. `values`: of its first variables.
 pub(super) fn inside(
     both: Transactions<'_>,
     env: &mut dyn Env,
     compiled: &Own,
-    give: impl FnOnce(Given<'_, '_, '_>),
+    called: Option<&StoredCall>,
+    values: Vec<Value<'static>>,
 ) -> Result<Ended> {
     let version = Lent::of(env.lent())?.dictionary()?;
-    let Transactions { own, beside } = both;
-    let mut host = Within { tx: own, beside, env, version, savepoints: Vec::new() };
-    let mut interpreter = Interpreter::new(&mut host, compiled);
-    give(&mut interpreter);
+    let mut host = Within::new(both, env, version);
+    let mut interpreter = Interpreter::new(&mut host, compiled, values);
+    interpreter.called = called;
     interpreter.run()
 }
 
@@ -189,7 +248,11 @@ fn check_written(lent: &Lent, tables: &[TableUse]) -> Result<()> {
     }
 }
 
-impl Within<'_> {
+impl<'x> Within<'x> {
+    pub(super) fn new(both: Transactions<'x>, env: &'x mut dyn Env, version: Arc<Dictionary>) -> Within<'x> {
+        Within { tx: both.own, beside: both.beside, env, version, savepoints: Vec::new() }
+    }
+
     fn execute(&mut self, plan: &mut SubPlan, locals: &[Value<'static>], sink: &mut dyn RowSink) -> Result<Outcome> {
         let lent = Lent::of(self.env.lent())?;
         let reads = lent.reads;
@@ -315,7 +378,7 @@ impl Host for Within<'_> {
         if depth > limit {
             return Err(err!(ER_SP_RECURSION_LIMIT, limit, compiled.routine.name));
         }
-        begin(self.env, compiled, None, None)
+        begin(self.env, compiled, None, None).map(drop)
     }
 
     fn leave(&mut self) {

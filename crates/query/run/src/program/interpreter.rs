@@ -36,6 +36,11 @@ impl<P> Plans<P> {
             types: Arc::clone(&compiled.types),
         }
     }
+
+    /// In the place of those that are in use.
+    pub(super) fn none(compiled: &Own) -> Plans<P> {
+        Plans { compiled: compiled.clone(), plans: Vec::new(), types: Arc::clone(&compiled.types) }
+    }
 }
 
 /// An argument of CALL.
@@ -70,10 +75,10 @@ pub struct Interpreter<'h, H: Host> {
     /// Types of what stands for `?`, in a statement that is no program's.
     params: Box<[DataType]>,
     /// The call of a function.
-    pub called: Option<Arc<StoredCall>>,
+    pub called: Option<&'h StoredCall>,
     returned: Option<Value<'static>>,
     /// Variables that were set, in a trigger.
-    set: Vec<LocalId>,
+    pub(super) set: Vec<LocalId>,
 }
 
 /// What a program has come to: the values of its variables, what a function gives, which columns of its rows a trigger has set.
@@ -91,10 +96,15 @@ enum Next {
 }
 
 impl<'h, H: Host> Interpreter<'h, H> {
-    /// A call with values for the parameters; those of OUT are NULL.
-    pub fn new(host: &'h mut H, compiled: &Own) -> Interpreter<'h, H> {
+    /// A call with values for the first variables, the parameters: those of OUT are NULL.
+    pub fn new(host: &'h mut H, compiled: &Own, mut values: Vec<Value<'static>>) -> Interpreter<'h, H> {
         let plans = host.take_plans(compiled);
-        let locals = vec![Value::Null; compiled.columns.len()];
+        values.resize(compiled.columns.len(), Value::Null);
+        Interpreter::over(host, plans, values)
+    }
+
+    /// The same with plans at hand, and values for all variables.
+    pub(super) fn over(host: &'h mut H, plans: Plans<H::Plan>, locals: Vec<Value<'static>>) -> Interpreter<'h, H> {
         let (handlers, cursors, active) = (Vec::new(), Vec::new(), Vec::new());
         Interpreter {
             host,
@@ -110,19 +120,19 @@ impl<'h, H: Host> Interpreter<'h, H> {
         }
     }
 
-    /// Gives the first variables their values.
-    pub fn begin_with(&mut self, values: Vec<Value<'static>>) {
-        for (local, value) in self.locals.iter_mut().zip(values) {
-            *local = value;
-        }
-    }
-
     /// Runs the program to its end.
     pub fn run(mut self) -> Result<Ended> {
         let compiled = self.plans.compiled.clone();
         let result = self.steps(&compiled);
         self.host.keep_plans(self.plans);
         result.map(|()| Ended { locals: self.locals, returned: self.returned, set: self.set })
+    }
+
+    /// The same where the caller keeps the plans.
+    pub(super) fn run_of(mut self, compiled: &Own) -> (Plans<H::Plan>, Result<Ended>) {
+        let result = self.steps(compiled);
+        let Interpreter { plans, locals, returned, set, .. } = self;
+        (plans, result.map(|()| Ended { locals, returned, set }))
     }
 
     fn steps(&mut self, compiled: &Own) -> Result<()> {
@@ -202,8 +212,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
             Op::Return(part) => {
                 // One that fails, and is handled, has returned NULL.
                 self.returned = Some(Value::Null);
-                let called = self.called.clone();
-                let column = called.as_ref().map(|c| &c.returns).or(compiled.returns.as_ref());
+                let column = self.called.map(|c| &c.returns).or(compiled.returns.as_ref());
                 self.returned = Some(self.stored_value(compiled, *part, column.expect("only functions return"))?);
                 Ok(Next::End)
             }
@@ -769,9 +778,7 @@ fn given(
 
 /// Runs a routine with values for its parameters.
 fn call<H: Host>(host: &mut H, callee: &Own, inputs: Vec<Value<'static>>) -> Result<Ended> {
-    let mut interpreter = Interpreter::new(host, callee);
-    interpreter.begin_with(inputs);
-    interpreter.run()
+    Interpreter::new(host, callee, inputs).run()
 }
 
 /// Runs a statement of the client's that is the interpreter's: see [`Compiled::of_statement`]. `values` stand for `?`.
@@ -782,7 +789,7 @@ pub fn run_statement<H: Host>(
     types: Vec<DataType>,
 ) -> Result<()> {
     let compiled = Compiled::of_statement(parsed);
-    let mut interpreter = Interpreter::new(host, &compiled);
+    let mut interpreter = Interpreter::new(host, &compiled, Vec::new());
     interpreter.locals = values;
     interpreter.params = types.into();
     interpreter.run().map(drop)

@@ -8,6 +8,7 @@
 //! What only a session can do (transactions, definitions, answers to the client) it asks of a [`Host`]. Errors and warnings look for a
 //! handler behind each instruction ([`handlers`]).
 
+pub(crate) mod at_hand;
 pub mod closure;
 pub(crate) mod compile;
 mod cursor;

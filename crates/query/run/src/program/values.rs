@@ -41,9 +41,22 @@ pub fn assign(
     stored(value, source, column, &run).map(Value::into_owned)
 }
 
+/// The same of an argument, in a row of a statement: conditions name it.
+pub(super) fn assign_in_row(
+    tx: &mut Transaction,
+    env: &mut dyn Env,
+    value: Value<'_>,
+    source: &DataType,
+    (column, row): (&Column, u64),
+) -> Result<Value<'static>> {
+    let run = Run::new(tx, env, &[], &[]);
+    run.evaluation.row.set(row);
+    stored(value, source, column, &run).map(Value::into_owned)
+}
+
 /// Is it an integer, or NULL, that the column holds as it is?
 #[inline]
-fn fits(value: &Value<'_>, column: &Column) -> bool {
+pub(super) fn fits(value: &Value<'_>, column: &Column) -> bool {
     let ty = &column.data_type;
     match value {
         Value::Null => true,
@@ -59,7 +72,7 @@ pub(crate) fn stored<'v>(v: Value<'v>, source: &DataType, column: &Column, run: 
     }
     let how = Strictness::new(run, false, false);
     run.evaluation.strict.set(!how.lenient);
-    let stored = store_nullable(v, source, column, 1, how, run)?;
+    let stored = store_nullable(v, source, column, run.evaluation.row.get(), how, run)?;
     run.check_strict()?;
     Ok(stored)
 }

@@ -1,0 +1,146 @@
+//! Routines that only compute, at hand from one call of a statement to its next.
+//!
+//! A function such as `RETURN x * 2 + 1`, or a trigger that sets a column, reads and changes nothing but its variables. Where it finds the
+//! session as it wants it (the account, the schema, the SQL mode and the collation are those it was made under), its first call has
+//! asked for the rights, and the next ones have nothing to make theirs and to give back but the conditions.
+
+use super::function::{Transactions, Within, tell};
+use super::interpreter::{Ended, Interpreter, Plans};
+use super::lent::{Dictionary, Lent, SubPlan};
+use super::{Compiled, Own};
+use crate::Run;
+use crate::context::{Conditions, Env, Kept};
+use catalog::Routine;
+use engine::Transaction;
+use expr::call::StoredCall;
+use sql::ast::{Expr, LocalId, Op, Parsed, Program};
+use std::any::Any;
+use std::sync::Arc;
+use types::{Result, Value};
+
+/// A routine that a statement has called, and might call again.
+pub(crate) struct AtHand {
+    pub compiled: Own,
+    /// Of a function: what calls name.
+    function: Option<Arc<Routine>>,
+    plans: Plans<SubPlan>,
+    version: Arc<Dictionary>,
+    /// Buffers of the variables, and of those that were set.
+    pub locals: Vec<Value<'static>>,
+    pub set: Vec<LocalId>,
+    /// Variables that it might set: see [`super::Rights::may_set`].
+    pub settable: Vec<LocalId>,
+}
+
+impl AtHand {
+    /// Is the call one of it?
+    pub fn is_called(&self, stored: &StoredCall) -> bool {
+        self.function.as_ref().is_some_and(|f| Arc::ptr_eq(f, &stored.routine)) && is_callers(stored)
+    }
+
+    /// Runs it with the values of its variables. Its conditions follow those that there are, if it `tells` of them or fails.
+    pub fn compute(
+        &mut self,
+        called: Option<&StoredCall>,
+        tells: bool,
+        tx: &mut Transaction,
+        env: &mut dyn Env,
+    ) -> Result<Ended> {
+        let before = env.exchange_conditions(Conditions::default());
+        let mut host = Within::new(Transactions { own: tx, beside: None }, env, Arc::clone(&self.version));
+        let plans = std::mem::replace(&mut self.plans, Plans::none(&self.compiled));
+        let mut interpreter = Interpreter::over(&mut host, plans, std::mem::take(&mut self.locals));
+        interpreter.called = called;
+        interpreter.set = std::mem::take(&mut self.set);
+        let (plans, ended) = interpreter.run_of(&self.compiled);
+        self.plans = plans;
+        tell(env, before, tells || ended.is_err());
+        ended
+    }
+}
+
+/// Whose rights the call needs are those of the statement.
+fn is_callers(stored: &StoredCall) -> bool {
+    stored.caller.is_none() && stored.view.is_none()
+}
+
+impl Run<'_> {
+    /// The routine at hand, which is kept again after its call.
+    pub(super) fn take_at_hand(&self, is: impl Fn(&AtHand) -> bool) -> Option<Box<AtHand>> {
+        let mut all = self.at_hand.borrow_mut();
+        let of = |kept: &dyn Kept| (kept as &dyn Any).downcast_ref().is_some_and(&is);
+        let at = all.iter().position(|kept| of(&**kept))?;
+        let kept: Box<dyn Any> = all.swap_remove(at);
+        kept.downcast().ok()
+    }
+
+    pub(super) fn keep_at_hand(&self, hand: Box<AtHand>) {
+        self.at_hand.borrow_mut().push(hand);
+    }
+
+    /// A routine was called that has found the session as it wants it: it stays at hand, if it only computes.
+    pub(super) fn put_at_hand(&self, compiled: &Own, stored: Option<&StoredCall>) -> Result<()> {
+        if !compiled.computes || !stored.is_none_or(is_callers) {
+            return Ok(());
+        }
+        let mut env = self.env.borrow_mut();
+        let lent = Lent::of(env.lent())?;
+        self.keep_at_hand(Box::new(AtHand {
+            compiled: compiled.clone(),
+            function: stored.map(|s| Arc::clone(&s.routine)),
+            plans: lent.take_plans(compiled),
+            version: lent.dictionary()?,
+            locals: Vec::new(),
+            set: Vec::new(),
+            settable: Vec::new(),
+        }));
+        Ok(())
+    }
+}
+
+impl Kept for AtHand {
+    #[cold]
+    fn give_back(self: Box<Self>, env: &mut dyn Env) {
+        if let Ok(lent) = Lent::of(env.lent()) {
+            lent.keep_plans(self.plans);
+        }
+    }
+}
+
+/// Does a program do nothing but compute?
+pub(super) fn computes(program: &Program) -> bool {
+    let is_step = |op: &Op| {
+        matches!(
+            op,
+            Op::Set { .. }
+                | Op::Clear(_)
+                | Op::SetCase { .. }
+                | Op::Jump(_)
+                | Op::JumpUnless { .. }
+                | Op::CaseNotFound
+                | Op::Return(_)
+        )
+    };
+    program.code.iter().all(is_step) && program.parts.iter().all(|part| part.exprs().iter().all(|e| is_plain(part, e)))
+}
+
+/// No subquery, no other routine, and nothing that is put aside while a routine runs: a function with LAST_INSERT_ID(x).
+fn is_plain(part: &Parsed, e: &Expr) -> bool {
+    match e {
+        Expr::InQuery { .. } | Expr::Quantified { .. } | Expr::Exists(_) | Expr::Subquery(_) => false,
+        Expr::AssignUserVar { .. } => false,
+        Expr::Call { schema, name, .. } => {
+            let name = part.name(*name);
+            schema.is_none() && !name.eq_ignore_ascii_case("last_insert_id") && expr::functions::find(name).is_some()
+        }
+        _ => true,
+    }
+}
+
+impl Compiled {
+    /// See [`AtHand`].
+    pub(super) fn find_computes(mut self) -> Compiled {
+        self.computes = computes(self.program());
+        self
+    }
+}
