@@ -20,13 +20,6 @@ const VALUES_DEPRECATED: &str = "'VALUES function' is deprecated and will be rem
     use an alias (INSERT INTO ... VALUES (...) AS alias) and replace VALUES(col) in the ON DUPLICATE KEY UPDATE \
     clause with alias.col instead";
 
-const JSON_MERGE_DEPRECATED: &str = "'JSON_MERGE' is deprecated and will be removed in a future release. Please use \
-     JSON_MERGE_PRESERVE/JSON_MERGE_PATCH instead";
-const MASTER_POS_WAIT_DEPRECATED: &str = "'MASTER_POS_WAIT' is deprecated and will be removed in a future release. \
-     Please use SOURCE_POS_WAIT instead";
-const FOUND_ROWS_DEPRECATED: &str =
-    "FOUND_ROWS() is deprecated and will be removed in a future release. Consider using COUNT(*) instead.";
-
 /// Bytes of a binary string that BIT_AND and its like take.
 const BIT_AGGREGATE_BYTES: u32 = 511;
 /// Deepest nesting of expressions and queries.
@@ -430,15 +423,6 @@ impl Planner<'_> {
         }
         if let Some(schema) = schema {
             return Err(no_function(Some(parsed.name(schema)), text));
-        }
-        if text.eq_ignore_ascii_case("found_rows") {
-            self.warnings.notes.push((ER_WARN_DEPRECATED_SYNTAX, FOUND_ROWS_DEPRECATED));
-        }
-        if text.eq_ignore_ascii_case("master_pos_wait") {
-            self.warnings.notes.push((ER_WARN_DEPRECATED_SYNTAX, MASTER_POS_WAIT_DEPRECATED));
-        }
-        if text.eq_ignore_ascii_case("json_merge") {
-            self.warnings.notes.push((ER_WARN_DEPRECATED_SYNTAX, JSON_MERGE_DEPRECATED));
         }
         if text.eq_ignore_ascii_case("name_const") {
             self.check_name_const(parsed.list(args))?;

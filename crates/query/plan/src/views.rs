@@ -16,7 +16,7 @@ use catalog::mdl::Pin;
 use catalog::{CheckOption, Routine, RoutineKind, Table, Version, View, ViewAlgorithm};
 use expr::Shape;
 use expr::{Expr, compare, functions};
-use sql::ast::{self, Expr as Ast, Parsed, QueryBody, SelectItem, Statement, TableRef};
+use sql::ast::{self, Expr as Ast, FOUND_ROWS_DEPRECATED, Note, Parsed, QueryBody, SelectItem, Statement, TableRef};
 use std::sync::Arc;
 use types::codes::*;
 use types::{Result, SqlError, err};
@@ -215,6 +215,7 @@ impl Planner<'_> {
         }
         let parsed = parsed_query(view)?;
         let Some((select, factor)) = plain_select(&parsed, through) else { return Ok(None) };
+        self.note_deprecated(&parsed);
         self.deeper(table)?;
         let outer = self.scope.merged_view;
         self.scope.merged_view = outer.or(Some(table.id));
@@ -443,6 +444,13 @@ impl Planner<'_> {
 
     /// The plan of a view that is no selection from one table, or what is to be merged of it; `alias`: its name, if it may be.
     /// `written`: it has to be, since its tables are written through it.
+    /// What the text of a view says that is deprecated: who reads the view is told of FOUND_ROWS().
+    fn note_deprecated(&mut self, view: &Parsed) {
+        for _ in view.notes().iter().filter(|note| **note == Note::FoundRows) {
+            self.warnings.notes.push((ER_WARN_DEPRECATED_SYNTAX, FOUND_ROWS_DEPRECATED));
+        }
+    }
+
     pub(super) fn view_plan(
         &mut self,
         table: &Arc<Table>,
@@ -453,6 +461,7 @@ impl Planner<'_> {
         let view = table.view.clone().expect("a view");
         let parsed = parsed_query(&view)?;
         let Statement::Query(id) = parsed.statement else { return Err(invalid(table, types::error::syntax_error())) };
+        self.note_deprecated(&parsed);
         self.deeper(table)?;
         // It may be merged into what reads it.
         self.grow(self.budget.height + parsed.height())?;

@@ -15,9 +15,6 @@ use sql::ast::{self, Expr as Ast, ExprId, Select, SelectItem};
 use types::codes::*;
 use types::{Result, SqlError, err};
 
-const FOUND_ROWS_DEPRECATED: &str = "SQL_CALC_FOUND_ROWS is deprecated and will be removed in a future release. \
-    Consider using two separate queries instead.";
-
 /// The select list.
 #[derive(Default)]
 struct Listed {
@@ -57,7 +54,6 @@ impl Planner<'_> {
         let limit = self.limit(query.limit)?;
 
         let is = self.traits(query, select, &outputs, &keys, having.as_ref(), &order);
-        self.note_deprecated(select);
         let mut s = Bound {
             tree: from.map(|(tree, _)| tree),
             outputs,
@@ -266,18 +262,6 @@ impl Planner<'_> {
             straight: select.options.straight_join,
             has_order: !query.order.is_empty(),
             asks_distinct: select.options.distinct,
-        }
-    }
-
-    fn note_deprecated(&mut self, select: &Select) {
-        if select.options.calc_found_rows {
-            self.warnings.notes.push((ER_WARN_DEPRECATED_SYNTAX, FOUND_ROWS_DEPRECATED));
-        }
-        if select.options.no_cache {
-            self.warnings.notes.push((
-                ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT,
-                "'SQL_NO_CACHE' is deprecated and will be removed in a future release.",
-            ));
         }
     }
 

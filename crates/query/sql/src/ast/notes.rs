@@ -43,6 +43,13 @@ pub enum Note {
     Bang,
     /// `@a := 1` in an expression.
     AssignUserVar,
+    /// Functions: FOUND_ROWS(), MASTER_POS_WAIT(..), JSON_MERGE(..).
+    FoundRows,
+    MasterPosWait,
+    JsonMerge,
+    /// SELECT options.
+    CalcFoundRows,
+    NoCache,
     /// A name without quotes that begins with `$`.
     Dollar,
     /// CREATE EVENT ... DISABLE ON SLAVE.
@@ -78,7 +85,22 @@ pub fn cannot_convert(text: &[u8]) -> String {
 /// Character sets beside utf8mb3 that are deprecated.
 pub const DEPRECATED_SETS: [&str; 5] = ["ucs2", "macroman", "macce", "dec8", "hp8"];
 
+/// What is said of FOUND_ROWS(), also to whoever reads a view that calls it.
+pub const FOUND_ROWS_DEPRECATED: &str =
+    "FOUND_ROWS() is deprecated and will be removed in a future release. Consider using COUNT(*) instead.";
+
 impl Note {
+    /// Of a function that is called by this name.
+    pub(crate) fn of_function(name: &[u8]) -> Option<Note> {
+        let of = |known: &str| name.eq_ignore_ascii_case(known.as_bytes());
+        match name.len() {
+            10 if of("found_rows") => Some(Note::FoundRows),
+            10 if of("json_merge") => Some(Note::JsonMerge),
+            15 if of("master_pos_wait") => Some(Note::MasterPosWait),
+            _ => None,
+        }
+    }
+
     /// The warning of it.
     pub fn warning(self, parsed: &Parsed) -> SqlError {
         let instead = |old: &str, new: &str| err!(ER_WARN_DEPRECATED_SYNTAX, old, new);
@@ -116,6 +138,15 @@ impl Note {
                 "Setting user variables within expressions is deprecated and will be removed in a future release. \
                  Consider alternatives: 'SET variable=expression, ...', or 'SELECT expression(s) INTO variables(s)'.",
             ),
+            Note::FoundRows => SqlError::new(ER_WARN_DEPRECATED_SYNTAX, FOUND_ROWS_DEPRECATED),
+            Note::MasterPosWait => instead("MASTER_POS_WAIT", "SOURCE_POS_WAIT"),
+            Note::JsonMerge => instead("JSON_MERGE", "JSON_MERGE_PRESERVE/JSON_MERGE_PATCH"),
+            Note::CalcFoundRows => SqlError::new(
+                ER_WARN_DEPRECATED_SYNTAX,
+                "SQL_CALC_FOUND_ROWS is deprecated and will be removed in a future release. Consider using two \
+                 separate queries instead.",
+            ),
+            Note::NoCache => err!(ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT, "SQL_NO_CACHE"),
             Note::Charset(name) => instead(&lower(name), "utf8mb4"),
             Note::CollationOf(name, set) => err!(ER_WARN_DEPRECATED_COLLATION, lower(name), set, "utf8mb4"),
             Note::Utf8mb3 => instead("utf8mb3", "utf8mb4"),

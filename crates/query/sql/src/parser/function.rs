@@ -59,6 +59,9 @@ impl Parser<'_> {
         }
         self.expect_tok(Tok::RParen)?;
         let args = self.list_from(mark);
+        if schema.is_none() {
+            self.notes.extend(Note::of_function(name.resolve(self.src, &self.extra)));
+        }
         Ok(self.add(Expr::Call { schema, name, args }))
     }
 

@@ -360,6 +360,11 @@ impl Parser<'_> {
                 _ => return Ok(()),
             };
             *option = true;
+            match self.tok.kw {
+                Kw::SQL_CALC_FOUND_ROWS => self.notes.push(Note::CalcFoundRows),
+                Kw::SQL_NO_CACHE => self.notes.push(Note::NoCache),
+                _ => {}
+            }
             self.bump();
             if options.distinct && options.all {
                 return Err(ParseError::at(err!(ER_WRONG_USAGE, "ALL", "DISTINCT"), self.tok.start as usize));
