@@ -129,6 +129,8 @@ counters! {
     InnodbBufferPoolReadAheadRnd = "Innodb_buffer_pool_read_ahead_rnd",
     /// Pages that were read ahead and evicted before anybody used them.
     InnodbBufferPoolReadAheadEvicted = "Innodb_buffer_pool_read_ahead_evicted",
+    /// Pages that were changed, once for each change that is one in the log.
+    InnodbBufferPoolWriteRequests = "Innodb_buffer_pool_write_requests",
     InnodbBufferPoolWaitFree = "Innodb_buffer_pool_wait_free",
     InnodbBufferPoolPagesFlushed = "Innodb_buffer_pool_pages_flushed",
     /// Flushes of data files and log.

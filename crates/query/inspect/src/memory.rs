@@ -1,5 +1,6 @@
-//! Memory in `performance_schema`: bytes of what is counted anyway. The allocator counts bytes and no allocations, so columns about
-//! numbers of them, and sums of all that there ever were, are 0.
+//! Memory in `performance_schema`: bytes of what is counted anyway. What is made once and stays is one allocation of so many bytes. Of
+//! what comes and goes the allocator counts bytes and no allocations, so columns about numbers of them, and sums of all that there
+//! ever were, are 0.
 
 use crate::{Context, GroupedBy, Row, uint, word};
 use types::{Result, Value};
@@ -7,6 +8,17 @@ use types::{Result, Value};
 /// What statements and connections have, all in one.
 const CONNECTION: &str = "memory/sql/THD::main_mem_root";
 const POOL: &str = "memory/innodb/buf_buf_pool";
+
+/// What was made once, as the server began.
+const LOG_BUFFER: &str = "memory/innodb/log_buffer_memory";
+
+fn lasting_row(name: &'static str, bytes: u64) -> Row {
+    let mut row = row(Vec::new(), name, bytes, bytes);
+    // COUNT_ALLOC and SUM_NUMBER_OF_BYTES_ALLOC; CURRENT_COUNT_USED and HIGH_COUNT_USED.
+    (row[1], row[3]) = (uint(1), uint(bytes));
+    (row[6], row[7]) = (Value::Int(1), Value::Int(1));
+    row
+}
 
 fn row(group: Row, name: &'static str, bytes: u64, highest: u64) -> Row {
     let mut row = group;
@@ -22,9 +34,12 @@ pub(crate) fn global(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     let pages = status.iter().find(|(name, _)| *name == "Innodb_buffer_pool_pages_data").map(|(_, n)| *n);
     if let Some(pages) = pages {
         let bytes = pages * engine::PAGE_BYTES;
-        out.push(row(Vec::new(), POOL, bytes, bytes));
+        out.push(lasting_row(POOL, bytes));
     }
-    out.extend(cx.source.server_memory().into_iter().map(|(name, bytes, most)| row(Vec::new(), name, bytes, most)));
+    out.extend(cx.source.server_memory().into_iter().map(|(name, bytes, most)| match name == LOG_BUFFER {
+        true => lasting_row(name, bytes),
+        false => row(Vec::new(), name, bytes, most),
+    }));
     Ok(())
 }
 

@@ -29,6 +29,7 @@ use crate::page::{self, OFF_LSN, PAGE_BYTES, PageId, PageType, get_u16, get_u64,
 use crate::pool::Exclusive;
 use crate::undo;
 use log::{Log, Lsn};
+use observe::Counter;
 use std::cell::RefCell;
 
 const OP_IMAGE: u8 = 1;
@@ -194,11 +195,14 @@ impl Mtr {
         let (start, end) = (reservation.lsn(), reservation.end());
         debug_assert!(start < end, "a group takes room");
         publish(end);
+        let mut changed = 0;
         for page in pages.iter_mut().filter(|page| page.is_changed()) {
             debug_assert!(get_u64(page.bytes(), OFF_LSN) <= start, "a page's changes follow one another in the log");
             put_u64(page.bytes_mut(), OFF_LSN, end);
             page.set_dirty(start);
+            changed += 1;
         }
+        observe::add(Counter::InnodbBufferPoolWriteRequests, changed);
         reservation.fill(&self.group);
         reservation.complete();
         BUFFER.set(std::mem::take(&mut self.group));

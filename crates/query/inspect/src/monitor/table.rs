@@ -177,6 +177,13 @@ pub(super) static METRICS: &[Metric] = &[
         Status("Innodb_buffer_pool_read_requests"),
         "Pages that were asked for",
     ),
+    metric(
+        "buffer_pool_write_requests",
+        BUFFER,
+        STATUS,
+        Status("Innodb_buffer_pool_write_requests"),
+        "Pages that were changed",
+    ),
     metric("buffer_pool_wait_free", BUFFER, STATUS, Status("Innodb_buffer_pool_wait_free"), "Waits for a free frame"),
     metric(
         "buffer_pool_read_ahead",
