@@ -76,7 +76,8 @@ impl Session {
             self.enter_routine(compiled.clone())?;
             // No statement of it is the last one, whose commit may be waited for behind the answer.
             self.more = true;
-            let result = Interpreter::new(&mut Calling { session: self, out }, &compiled, Vec::new()).run().map(drop);
+            let result =
+                Interpreter::new(&mut Calling { session: self, out }, &compiled, Vec::new()).run(&compiled).map(drop);
             self.more = false;
             self.leave_routine();
             result

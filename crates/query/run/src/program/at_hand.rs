@@ -23,8 +23,8 @@ pub(crate) struct AtHand {
     pub compiled: Own,
     /// Of a function: what calls name.
     function: Option<Arc<Routine>>,
-    plans: Plans<SubPlan>,
-    version: Arc<Dictionary>,
+    /// `None`: in use.
+    held: Option<(Plans<SubPlan>, Arc<Dictionary>)>,
     /// Buffers of the variables, and of those that were set.
     pub locals: Vec<Value<'static>>,
     pub set: Vec<LocalId>,
@@ -47,13 +47,13 @@ impl AtHand {
         env: &mut dyn Env,
     ) -> Result<Ended> {
         let before = env.exchange_conditions(Conditions::default());
-        let mut host = Within::new(Transactions { own: tx, beside: None }, env, Arc::clone(&self.version));
-        let plans = std::mem::replace(&mut self.plans, Plans::none(&self.compiled));
+        let (plans, version) = self.held.take().expect("it is there between calls");
+        let mut host = Within::new(Transactions { own: tx, beside: None }, env, version);
         let mut interpreter = Interpreter::over(&mut host, plans, std::mem::take(&mut self.locals));
         interpreter.called = called;
         interpreter.set = std::mem::take(&mut self.set);
-        let (plans, ended) = interpreter.run_of(&self.compiled);
-        self.plans = plans;
+        let (_, plans, ended) = interpreter.run_with(&self.compiled);
+        self.held = Some((plans, host.version));
         tell(env, before, tells || ended.is_err());
         ended
     }
@@ -88,8 +88,7 @@ impl Run<'_> {
         self.keep_at_hand(Box::new(AtHand {
             compiled: compiled.clone(),
             function: stored.map(|s| Arc::clone(&s.routine)),
-            plans: lent.take_plans(compiled),
-            version: lent.dictionary()?,
+            held: Some((lent.take_plans(compiled), lent.dictionary()?)),
             locals: Vec::new(),
             set: Vec::new(),
             settable: Vec::new(),
@@ -101,8 +100,8 @@ impl Run<'_> {
 impl Kept for AtHand {
     #[cold]
     fn give_back(self: Box<Self>, env: &mut dyn Env) {
-        if let Ok(lent) = Lent::of(env.lent()) {
-            lent.keep_plans(self.plans);
+        if let (Ok(lent), Some((plans, _))) = (Lent::of(env.lent()), self.held) {
+            lent.keep_plans(plans);
         }
     }
 }

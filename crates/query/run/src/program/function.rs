@@ -217,7 +217,7 @@ pub(super) fn inside(
     let mut host = Within::new(both, env, version);
     let mut interpreter = Interpreter::new(&mut host, compiled, values);
     interpreter.called = called;
-    interpreter.run()
+    interpreter.run(compiled)
 }
 
 /// The session's transaction, and that of tables that are not transactional, where the statement has some.
@@ -232,7 +232,7 @@ pub(crate) struct Within<'x> {
     /// See [`crate::beside`].
     beside: Option<&'x mut Transaction>,
     env: &'x mut dyn Env,
-    version: Arc<Dictionary>,
+    pub(super) version: Arc<Dictionary>,
     /// Its own: those of the statement around it are out of its reach.
     savepoints: Vec<(String, Option<Savepoint>)>,
 }

@@ -36,11 +36,6 @@ impl<P> Plans<P> {
             types: Arc::clone(&compiled.types),
         }
     }
-
-    /// In the place of those that are in use.
-    pub(super) fn none(compiled: &Own) -> Plans<P> {
-        Plans { compiled: compiled.clone(), plans: Vec::new(), types: Arc::clone(&compiled.types) }
-    }
 }
 
 /// An argument of CALL.
@@ -120,19 +115,18 @@ impl<'h, H: Host> Interpreter<'h, H> {
         }
     }
 
-    /// Runs the program to its end.
-    pub fn run(mut self) -> Result<Ended> {
-        let compiled = self.plans.compiled.clone();
-        let result = self.steps(&compiled);
-        self.host.keep_plans(self.plans);
-        result.map(|()| Ended { locals: self.locals, returned: self.returned, set: self.set })
+    /// Runs the program, of which it is a call, to its end.
+    pub fn run(self, compiled: &Own) -> Result<Ended> {
+        let (host, plans, ended) = self.run_with(compiled);
+        host.keep_plans(plans);
+        ended
     }
 
     /// The same where the caller keeps the plans.
-    pub(super) fn run_of(mut self, compiled: &Own) -> (Plans<H::Plan>, Result<Ended>) {
+    pub(super) fn run_with(mut self, compiled: &Own) -> (&'h mut H, Plans<H::Plan>, Result<Ended>) {
         let result = self.steps(compiled);
-        let Interpreter { plans, locals, returned, set, .. } = self;
-        (plans, result.map(|()| Ended { locals, returned, set }))
+        let Interpreter { host, plans, locals, returned, set, .. } = self;
+        (host, plans, result.map(|()| Ended { locals, returned, set }))
     }
 
     fn steps(&mut self, compiled: &Own) -> Result<()> {
@@ -778,7 +772,7 @@ fn given(
 
 /// Runs a routine with values for its parameters.
 fn call<H: Host>(host: &mut H, callee: &Own, inputs: Vec<Value<'static>>) -> Result<Ended> {
-    Interpreter::new(host, callee, inputs).run()
+    Interpreter::new(host, callee, inputs).run(callee)
 }
 
 /// Runs a statement of the client's that is the interpreter's: see [`Compiled::of_statement`]. `values` stand for `?`.
@@ -792,7 +786,7 @@ pub fn run_statement<H: Host>(
     let mut interpreter = Interpreter::new(host, &compiled, Vec::new());
     interpreter.locals = values;
     interpreter.params = types.into();
-    interpreter.run().map(drop)
+    interpreter.run(&compiled).map(drop)
 }
 
 /// Where the program goes on when a handler has had its say, if the operation itself would go on at `next`: a condition that has
