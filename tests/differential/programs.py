@@ -11,6 +11,7 @@ statements, are counted. The exit status is 1 when something differed."""
 import argparse
 import collections
 import random
+import re
 import sys
 
 import pymysql
@@ -335,11 +336,17 @@ def answers(server, sql):
             server.connect_again()
             server.run(f"USE {server.database}")
             return [("lost", str(e.args))]
-        return [*out, ("error", *e.args[:2])]
+        return [*out, ("error", e.args[0], plain(e.args[1]))]
     if warned:
         cursor.execute("SHOW WARNINGS")
-        out.append(("warnings", cursor.fetchall()))
+        out.append(("warnings", sorted((code, plain(message)) for _, code, message in cursor.fetchall())))
     return out
+
+
+def plain(message):
+    """Without the number of the row, which MySQL counts over whatever statements have come before."""
+    text = message.decode("utf8", "replace") if isinstance(message, bytes) else message
+    return re.sub(r" at row -?\d+$", "", text)
 
 
 class Script:
