@@ -1,9 +1,11 @@
 """Stored programs: what the dictionary keeps across kill -9, KILL, clients that take one answer alone, prepared CALLs."""
 
+import struct
 import threading
 
 import pymysql
 import pytest
+import wire
 from pymysql.constants import CLIENT
 
 from harness import code_of, rows, run, value, wait_until
@@ -97,3 +99,41 @@ def test_a_prepared_call_answers_in_binary(server):
     cursor.execute("CALL called.p(?, ?)", (7, "seven"))
     assert [tuple(r) for r in cursor.fetchall()] == [(7, "seven")]
     link.close()
+
+
+def given_back(address, capabilities):
+    """What COM_STMT_EXECUTE of a CALL answers: status of the row's two ends, the row's values, status of the OK."""
+    client = wire.Client(*address, capabilities)
+    client.query("CREATE DATABASE IF NOT EXISTS called")
+    client.query("DROP PROCEDURE IF EXISTS called.back")
+    client.query("CREATE PROCEDURE called.back(OUT x INT, INOUT y VARCHAR(10), z INT) SET x = z + 1, y = CONCAT(y, '!')")
+    client.command(b"\x16CALL called.back(?, ?, ?)")
+    prepared = client.read()
+    statement, columns, parameters = struct.unpack("<xIHH", prepared[:9])
+    assert (columns, parameters) == (0, 3)
+    for _ in range(parameters + 1):
+        client.read()
+    values = struct.pack("<q", 0) + b"\x02hi" + struct.pack("<q", 6)
+    client.command(struct.pack("<BIBI", 0x17, statement, 0, 1) + b"\0\1" + struct.pack("<HHH", 8, 253, 8) + values)
+    first = client.read()
+    assert first == b"\x02"
+    for _ in range(2):
+        client.read()
+    ends = [struct.unpack("<xHH", client.read())[1]]
+    row = client.read()
+    ends.append(struct.unpack("<xHH", client.read())[1])
+    last = client.read()
+    client.close()
+    return ends, row, last
+
+
+def test_parameters_come_back_in_a_row_of_their_own(server):
+    """SERVER_PS_OUT_PARAMS and SERVER_MORE_RESULTS_EXISTS at both ends of the row, an OK behind it; EXECUTE gives them to its variables."""
+    ends, row, last = given_back((server.host, server.port), wire.PS_MULTI_RESULTS)
+    assert [end & 0x1008 for end in ends] == [0x1008, 0x1008]
+    # A binary row: no NULL among two columns, 7, 'hi!'.
+    assert row == b"\0\0" + struct.pack("<i", 7) + b"\x03hi!"
+    assert last[0] == 0 and not struct.unpack("<H", last[3:5])[0] & 0x1008
+    with server.connect() as connection:
+        run("PREPARE s FROM 'CALL called.back(?, ?, 1)'", "SET @b = 'x'", "EXECUTE s USING @a, @b", on=connection)
+        assert answers(connection, "SELECT @a, @b") == [((2, "x!"),)]

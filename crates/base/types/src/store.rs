@@ -218,6 +218,8 @@ fn to_integer<'a>(value: Value<'a>, column: &DataType, context: &StoreContext<'_
             }
             decimal_to_i128(decimal)
         }
+        // As in MySQL, one below zero is out of range though it rounds to 0; a real or a text is not.
+        Value::Decimal(v) if column.unsigned && v.is_negative() && !v.is_zero() => decimal_to_i128(*v).min(-1),
         Value::Decimal(v) => decimal_to_i128(*v),
         Value::Double(v) => v.round_ties_even() as i128,
         other => other.to_integer(),

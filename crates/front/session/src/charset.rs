@@ -78,6 +78,18 @@ fn converted(text: &[u8], from: Charset, to: Charset) -> Option<Vec<u8>> {
     Some(out)
 }
 
+/// A literal text as the connection has it: under `collation_connection`.
+pub(crate) fn of_connection(state: &State, value: Value<'static>, t: DataType) -> (Value<'static>, DataType) {
+    let collation = state.vars.hot().literals;
+    let value = match value {
+        Value::Bytes(text) => {
+            Value::Bytes(converted(&text, t.collation.charset(), collation.charset()).map_or(text, Cow::Owned))
+        }
+        value => value,
+    };
+    (value, DataType { collation, ..t })
+}
+
 /// A user variable as a parameter: a text in `character_set_connection`, or (true) a string of bytes.
 pub(crate) fn parameter_of(state: &State, name: &str) -> (Value<'static>, bool) {
     let (value, t) = expr::Env::user_variable(state, name);

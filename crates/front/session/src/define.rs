@@ -100,7 +100,11 @@ impl Session {
             Statement::Execute { name, using } => {
                 let given = using.iter().map(|n| crate::charset::parameter_of(&self.state, parsed.name(*n)));
                 let (mut values, binary): (Vec<Value<'static>>, Vec<bool>) = given.unzip();
-                return self.execute_named(parsed.name(*name), &mut values, &|i| binary[i], out);
+                let using = using.iter().map(|n| parsed.name(*n).to_string()).collect();
+                let before = std::mem::replace(&mut self.programs.using, using);
+                let done = self.execute_named(parsed.name(*name), &mut values, &|i| binary[i], out);
+                self.programs.using = before;
+                return done;
             }
             _ => {
                 self.entry.stage(match parsed.statement {

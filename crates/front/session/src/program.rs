@@ -10,9 +10,10 @@ use crate::variables::{VarId, id};
 use accounts::{Access, AccountName, Privileges};
 use catalog::RoutineKind;
 use engine::Transaction;
+use expr::Env as _;
 use plan::LocalType;
 use protocol::{Capabilities, Output};
-use run::program::{Condition, Form, Host, Interpreter, Own, Plans, run_statement};
+use run::program::{Condition, Form, GivenBack, Host, Interpreter, Own, Plans, run_statement};
 use run::{Env, Outcome, Prepared, RowSink};
 use sql::ast::{ObjectName, Parsed, Statement};
 use std::sync::Arc;
@@ -50,6 +51,7 @@ impl Session {
         // That of a call which no handler has saved.
         self.programs.is_cut = false;
         let result = run_statement(&mut Calling { session: self, out }, parsed, values, types);
+        let result = result.and_then(|given_back| self.give_back(given_back, out));
         self.more = more;
         if is_call && self.autocommits() && !self.tx.is_active() {
             // No statement of it has ended what the procedure was kept for.
@@ -67,6 +69,33 @@ impl Session {
         self.state.warning_count += kept;
         sent?;
         Ok(if std::mem::take(&mut self.programs.closes) { Done::Close } else { Done::Answered })
+    }
+
+    /// What parameters of a CALL give back to its `?`: to the variables of EXECUTE USING, or in a row of its own to who has sent
+    /// COM_STMT_EXECUTE (manual, "Multi-Resultset", SERVER_PS_OUT_PARAMS).
+    fn give_back(&mut self, given: Vec<GivenBack>, out: &mut Output) -> Result<()> {
+        if given.is_empty() {
+            return Ok(());
+        }
+        if self.state.runs_execute {
+            for GivenBack { number, value, data_type, .. } in given {
+                let name = self.programs.using[number as usize].clone();
+                self.state.set_user_variable(&name, value, data_type);
+            }
+            return Ok(());
+        }
+        if !out.capabilities().has(Capabilities::PS_MULTI_RESULTS) {
+            return Ok(());
+        }
+        let rows = self.state.row_count;
+        let columns: Vec<_> = given.iter().map(|g| (g.name.as_str(), g.data_type)).collect();
+        let row = given.iter().map(|g| g.value.clone()).collect();
+        let rows_back = inspect::Rows::new(&columns, vec![row]);
+        self.programs.gives_back = true;
+        let sent = self.send(rows_back, out);
+        self.programs.gives_back = false;
+        self.state.row_count = rows;
+        sent.map(drop)
     }
 
     /// Runs an event's body.

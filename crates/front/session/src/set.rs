@@ -93,7 +93,9 @@ impl Session {
                 if let Expr::Column { schema: None, table: None, column } = parsed[*value] {
                     return Err(err!(ER_BAD_FIELD_ERROR, parsed.name(column), "field list"));
                 }
+                let is_text = matches!(parsed[*value], Expr::String { introducer: None, .. });
                 let (value, t) = self.evaluate(parsed, *value, text)?;
+                let (value, t) = if is_text { charset::of_connection(&self.state, value, t) } else { (value, t) };
                 Change::User(parsed.name(*name).to_string(), value, t)
             }
             SetItem::Names { charset, collation } => {

@@ -156,7 +156,15 @@ fn compute<'a>(op: ArithOp, a: &Value<'_>, b: &Value<'_>, ty: &DataType, run: &d
     {
         return Ok(Value::Decimal(v));
     }
-    let (x, y) = (number(a, run), number(b, run));
+    // DIV reads texts as decimals.
+    let number = |v: &Value<'_>| match (op, v) {
+        (ArithOp::IntDiv, Value::Bytes(text)) => {
+            convert::warn_truncated_decimal(text, run);
+            Number::Decimal(v.to_decimal())
+        }
+        _ => number(v, run),
+    };
+    let (x, y) = (number(a), number(b));
     match op {
         ArithOp::Add | ArithOp::Sub | ArithOp::Mul => combine(op, &x, &y, run),
         ArithOp::Div => divide(&x, &y, ty, run),
@@ -285,6 +293,8 @@ fn remainder<'a>(x: &Number, y: &Number, run: &dyn Execution) -> Result<Value<'a
 pub fn division_by_zero<'a>(run: &dyn Execution) -> Result<Value<'a>> {
     if run.evaluation().sql_mode.has(SqlMode::ERROR_FOR_DIVISION_BY_ZERO) {
         if run.evaluation().strict.get() {
+            // What has come before is told.
+            run.check_strict()?;
             return Err(err!(ER_DIVISION_BY_ZERO));
         }
         run.push_warning(err!(ER_DIVISION_BY_ZERO));

@@ -36,6 +36,28 @@ pub fn enum_number(e: Expr) -> Expr {
     }
 }
 
+/// What a column of this type is given: an ENUM or SET is its number to numbers, a BIT is a number to texts.
+pub fn for_column(e: Expr, column: &DataType) -> Expr {
+    let is_number = column.kind.is_numeric() || matches!(column.kind, TypeKind::Year | TypeKind::Bit);
+    match e.node {
+        Node::EnumText(raw, _) | Node::SetText(raw, _) if is_number => *raw,
+        _ if e.ty.kind == TypeKind::Bit && is_string(column.kind) => {
+            let ty = DataType { nullable: e.ty.nullable, ..DataType::new(TypeKind::BigInt).unsigned() };
+            Expr::new(Node::Cast(Box::new(e)), ty)
+        }
+        _ => e,
+    }
+}
+
+/// The same of an expression that is not ours to change: the number of an ENUM or SET.
+pub fn number_for<'e>(e: &'e Expr, column: &DataType) -> &'e Expr {
+    let is_number = column.kind.is_numeric() || matches!(column.kind, TypeKind::Year | TypeKind::Bit);
+    match &e.node {
+        Node::EnumText(raw, _) | Node::SetText(raw, _) if is_number => raw,
+        _ => e,
+    }
+}
+
 /// The number of a hexadecimal literal that has more bytes than an integer: none, with a warning.
 static NUMBER_OF_LITERAL: Function = unlisted("number", 1, 1, Rule::Int(20), |a| {
     if let Value::Bytes(bytes) = a.value(0)? {

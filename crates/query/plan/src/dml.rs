@@ -12,7 +12,7 @@ use catalog::{Changes, Table};
 use engine::{LockMode, Read, Wait};
 use expr::Shape;
 use expr::error::{unknown_column, unsupported};
-use expr::{Expr, Node};
+use expr::{Expr, Node, operand};
 use sql::ast::{self, Expr as Ast, TableRef};
 use std::sync::Arc;
 use types::codes::*;
@@ -174,11 +174,18 @@ impl Planner<'_> {
                 self.request.exports = (!insert.on_duplicate.is_empty()).then(Exports::default);
                 let plan = self.query(*q, false);
                 let selected = self.request.exports.take().unwrap_or_default();
-                let plan = plan?;
+                let mut plan = plan?;
                 if plan.columns.len() != columns.len() {
                     return Err(err!(ER_WRONG_VALUE_COUNT_ON_ROW, 1));
                 }
                 columns.iter().try_for_each(|c| refuse_generated(table, *c))?;
+                // ON DUPLICATE KEY UPDATE reads them as what they are.
+                if insert.on_duplicate.is_empty() {
+                    for (e, c) in plan.outputs.iter_mut().zip(&columns) {
+                        let output = std::mem::replace(e, Expr::null());
+                        *e = operand::for_column(output, &table.columns[*c].data_type);
+                    }
+                }
                 Ok(Inserted { columns, source: InsertSource::Query(Box::new(plan)), selected, reads_row: false })
             }
         }
@@ -350,7 +357,7 @@ impl Planner<'_> {
             let ty = types::DataType { nullable: true, ..*column };
             return Ok(Expr::new(Node::Cast(Box::new(e)), ty));
         }
-        Ok(e)
+        Ok(operand::for_column(e, column))
     }
 
     /// `column = value, ...`: (slot, column, value) of each.

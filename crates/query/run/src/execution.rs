@@ -65,6 +65,8 @@ pub struct Run<'x> {
     pub constants: &'x [Constant],
     /// An INSERT, UPDATE or DELETE.
     pub writes: bool,
+    /// A DO.
+    pub is_do: bool,
     /// Routines that it calls change rows.
     pub writes_within: bool,
     /// The statement is a routine's: an error leaves the rows that it has written.
@@ -104,6 +106,7 @@ impl<'x> Run<'x> {
             at_hand: RefCell::new(Vec::new()),
             constants: &[],
             writes: false,
+            is_do: false,
             writes_within: false,
             keeps_rows: false,
             unfinished: Cell::new(None),
@@ -143,6 +146,11 @@ impl<'x> Run<'x> {
     pub fn ask_for_parameters(&self, asked: &[Expr]) -> Result<()> {
         self.evaluation.has_untold.set(true);
         asked.iter().try_for_each(|e| e.eval(self, Scope::new(Frame::empty(), None)).map(drop))
+    }
+
+    /// Are arguments of stored functions stored under the strict mode that is set? Not with IGNORE, and not in DO.
+    pub fn stores_arguments(&self) -> bool {
+        self.evaluation.strict.get() || !self.writes && !self.is_do && self.evaluation.sql_mode.is_strict()
     }
 
     /// Have the operators files or buffers that are not to outlive the execution?

@@ -347,6 +347,7 @@ impl Prepared {
         env: &mut dyn Env,
         column: &catalog::Column,
     ) -> Result<Value<'static>> {
+        self.store_values(Some(&column.data_type));
         with_stack(self.room, || {
             let mut run = Run::new(tx, env, params, &self.subqueries);
             self.begin_values(&mut run, params)?;
@@ -358,12 +359,26 @@ impl Prepared {
         })
     }
 
-    /// Is the only expression true? There are no tables.
-    pub fn holds(&mut self, tx: &mut Transaction, params: &[Value<'_>], env: &mut dyn Env) -> Result<bool> {
+    /// Its values are for variables: what warns of them is an error under a strict mode, as where columns are set.
+    pub(crate) fn store_values(&mut self, column: Option<&DataType>) {
+        self.statement.store_values(column);
+    }
+
+    /// Is the only expression true? There are no tables. `stores`: its warnings are those of a statement that changes rows.
+    pub fn holds(
+        &mut self,
+        tx: &mut Transaction,
+        params: &[Value<'_>],
+        env: &mut dyn Env,
+        stores: bool,
+    ) -> Result<bool> {
         with_stack(self.room, || {
             let mut run = Run::new(tx, env, params, &self.subqueries);
             self.begin_values(&mut run, params)?;
-            Ok(self.statement.values()[0].eval_bool(&run, Scope::new(Frame::empty(), None))? == Some(true))
+            run.evaluation.strict.set(stores && run.evaluation.sql_mode.is_strict());
+            let holds = self.statement.values()[0].eval_bool(&run, Scope::new(Frame::empty(), None))? == Some(true);
+            run.check_strict()?;
+            Ok(holds)
         })
     }
 
@@ -577,7 +592,7 @@ impl Prepared {
             run.set_beside(beside);
         }
         (run.writes, run.plain_reads, run.keeps_rows) = (self.writes, self.plain_reads, self.keeps_rows);
-        run.writes_within = self.writes_within;
+        (run.writes_within, run.is_do) = (self.writes_within, self.statement.is_do());
         run.constants = &self.constants;
         run.evaluation.reads_nothing = self.uses == Uses::Nothing;
         self.figures.count_joins();

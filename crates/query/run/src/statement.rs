@@ -8,11 +8,11 @@ use crate::insert::InsertStatement;
 use crate::many::{DeleteManyStatement, UpdateManyStatement};
 use crate::subquery::Query;
 use crate::{Frame, Run, Scope, Step, recycle};
-use expr::{Execution, Expr};
+use expr::{Execution, Expr, operand};
 use plan::ColumnMeta;
 use plan::node::Body;
 use types::codes::*;
-use types::{Result, Value, err};
+use types::{DataType, Result, Value, err};
 
 /// A statement with its operators and buffers.
 pub struct Statement {
@@ -24,7 +24,11 @@ pub struct Statement {
 enum Kind {
     Query(Box<Query>, Vec<String>),
     OneRow(Box<Query>),
-    Values(Vec<Expr>),
+    Values {
+        list: Vec<Expr>,
+        /// A strict mode makes errors of their warnings.
+        strict: bool,
+    },
     Do(Vec<Expr>),
     Insert(Box<InsertStatement>),
     Update(Box<UpdateStatement>),
@@ -40,7 +44,7 @@ impl Statement {
         let kind = match body {
             Body::Query(q, into) => Kind::Query(Box::new(build_query(*q)), into),
             Body::OneRow(q) => Kind::OneRow(Box::new(build_query(*q))),
-            Body::Values(list) => Kind::Values(list),
+            Body::Values(list) => Kind::Values { list, strict: false },
             Body::Do(list) => Kind::Do(list),
             Body::Insert(i) => Kind::Insert(Box::new(InsertStatement::new(*i))),
             Body::Update(u) => Kind::Update(Box::new(UpdateStatement::new(*u))),
@@ -55,9 +59,26 @@ impl Statement {
     /// Expressions whose values are wanted, and nothing else.
     pub fn values(&self) -> &[Expr] {
         match &self.kind {
-            Kind::Values(list) => list,
+            Kind::Values { list, .. } => list,
             _ => unreachable!("planned for its values"),
         }
+    }
+
+    /// The values are stored, in columns if there are some: a strict mode makes errors of their warnings.
+    #[inline]
+    pub fn store_values(&mut self, column: Option<&DataType>) {
+        if let Kind::Values { list, strict } = &mut self.kind
+            && !*strict
+        {
+            *strict = true;
+            if let (Some(column), [e]) = (column, &mut list[..]) {
+                *e = operand::for_column(std::mem::replace(e, Expr::null()), column);
+            }
+        }
+    }
+
+    pub fn is_do(&self) -> bool {
+        matches!(self.kind, Kind::Do(_))
     }
 
     /// Runs the statement once; its rows go to `sink`.
@@ -105,10 +126,13 @@ impl Statement {
                 last_row(q, run)?;
                 Ok(Outcome { affected_rows: 1, ..Outcome::default() })
             }
-            Kind::Values(list) => {
+            Kind::Values { list, strict } => {
+                run.evaluation.strict.set(*strict && run.evaluation.sql_mode.is_strict());
                 let values: Result<Vec<Value<'_>>> =
                     list.iter().map(|e| e.eval(run, Scope::new(Frame::empty(), None))).collect();
-                sink.row(&values?)?;
+                let values = values?;
+                run.check_strict()?;
+                sink.row(&values)?;
                 Ok(Outcome::default())
             }
             Kind::Do(list) => {

@@ -11,7 +11,6 @@ use super::{Compiled, Own};
 use crate::Run;
 use crate::context::{Conditions, Env, Kept};
 use catalog::Routine;
-use engine::Transaction;
 use expr::call::StoredCall;
 use sql::ast::{Expr, LocalId, Op, Parsed, Program};
 use std::any::Any;
@@ -39,16 +38,16 @@ impl AtHand {
     }
 
     /// Runs it with the values of its variables. Its conditions follow those that there are, if it `tells` of them or fails.
-    pub fn compute(
+    pub(super) fn compute(
         &mut self,
         called: Option<&StoredCall>,
         tells: bool,
-        tx: &mut Transaction,
+        both: Transactions<'_>,
         env: &mut dyn Env,
     ) -> Result<Ended> {
         let before = env.exchange_conditions(Conditions::default());
         let (plans, version) = self.held.take().expect("it is there between calls");
-        let mut host = Within::new(Transactions { own: tx, beside: None }, env, version);
+        let mut host = Within::new(both, env, version);
         let mut interpreter = Interpreter::over(&mut host, plans, std::mem::take(&mut self.locals));
         interpreter.called = called;
         interpreter.set = std::mem::take(&mut self.set);

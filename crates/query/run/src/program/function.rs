@@ -3,7 +3,7 @@
 use super::at_hand::AtHand;
 use super::interpreter::Ended;
 use super::lent::{Dictionary, Lent, SubPlan};
-use super::values::{assign_in_row, fits};
+use super::values::{assign_argument, fits};
 use super::{Compiled, Condition, Form, Host, Interpreter, Own, Plans};
 use crate::Run;
 use crate::context::{Conditions, Env, Outcome, RowSink};
@@ -11,7 +11,7 @@ use crate::prepared::{Prepared, Uses};
 use catalog::RoutineKind;
 use engine::{Savepoint, Transaction};
 use expr::call::StoredCall;
-use expr::{Expr, Scope};
+use expr::{Execution, Expr, Scope, operand};
 use plan::{LocalType, TableUse};
 use sql::ast::{ObjectName, Parsed, Statement};
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub(crate) fn evaluate(run: &Run<'_>, stored: &StoredCall, args: &[Expr], at: Sc
     arguments(run, &compiled, args, at, &mut values)?;
     let (value, is_plain) = counted(run, |tx, env| {
         let mut beside = run.beside.take();
-        let both = Transactions { own: tx, beside: beside.as_deref_mut() };
+        let both = Transactions { own: tx, beside: beside.as_deref_mut(), stores: run.evaluation.strict.get() };
         let value = sync::stack::with_room(CALL_BYTES, || call(both, env, &compiled, values, stored));
         run.beside.set(beside);
         value
@@ -62,8 +62,9 @@ fn call_at_hand(
     arguments(run, &hand.compiled, args, at, &mut values)?;
     values.resize(hand.compiled.columns.len(), Value::Null);
     hand.locals = values;
-    let ended =
-        counted(run, |tx, env| sync::stack::with_room(CALL_BYTES, || hand.compute(Some(stored), true, tx, env)))?;
+    let ended = counted(run, |tx, env| {
+        sync::stack::with_room(CALL_BYTES, || hand.compute(Some(stored), true, Transactions::of(run, tx), env))
+    })?;
     hand.locals = ended.locals;
     ended.returned.ok_or_else(|| err!(ER_SP_NORETURNEND, hand.compiled.routine.name))
 }
@@ -76,16 +77,21 @@ fn arguments(
     at: Scope<'_>,
     values: &mut Vec<Value<'static>>,
 ) -> Result<()> {
+    let strict = &run.evaluation.strict;
+    let before = strict.replace(run.stores_arguments());
     for (e, column) in args.iter().zip(&compiled.columns) {
+        let e = operand::number_for(e, &column.data_type);
         let value = e.eval(run, at)?;
+        run.check_strict()?;
         values.push(match fits(&value, column) {
             true => value.into_owned(),
             false => {
-                let row = run.evaluation.row.get();
-                counted(run, |tx, env| assign_in_row(tx, env, value, &e.ty, (column, row)))?
+                let how = (run.evaluation.row.get(), !strict.get());
+                counted(run, |tx, env| assign_argument(tx, env, value, &e.ty, column, how))?
             }
         });
     }
+    strict.set(before);
     Ok(())
 }
 
@@ -222,8 +228,17 @@ pub(super) fn inside(
 
 /// The session's transaction, and that of tables that are not transactional, where the statement has some.
 pub(super) struct Transactions<'x> {
+    /// The statement changes rows, and a strict mode makes errors of its warnings.
+    pub stores: bool,
     pub own: &'x mut Transaction,
     pub beside: Option<&'x mut Transaction>,
+}
+
+impl<'x> Transactions<'x> {
+    /// Of a routine that only computes.
+    pub fn of(run: &Run<'_>, own: &'x mut Transaction) -> Transactions<'x> {
+        Transactions { own, beside: None, stores: run.evaluation.strict.get() }
+    }
 }
 
 /// A statement's transactions and session, for the sub-statements of what it calls.
@@ -231,6 +246,7 @@ pub(crate) struct Within<'x> {
     tx: &'x mut Transaction,
     /// See [`crate::beside`].
     beside: Option<&'x mut Transaction>,
+    stores: bool,
     env: &'x mut dyn Env,
     pub(super) version: Arc<Dictionary>,
     /// Its own: those of the statement around it are out of its reach.
@@ -250,7 +266,7 @@ fn check_written(lent: &Lent, tables: &[TableUse]) -> Result<()> {
 
 impl<'x> Within<'x> {
     pub(super) fn new(both: Transactions<'x>, env: &'x mut dyn Env, version: Arc<Dictionary>) -> Within<'x> {
-        Within { tx: both.own, beside: both.beside, env, version, savepoints: Vec::new() }
+        Within { tx: both.own, beside: both.beside, stores: both.stores, env, version, savepoints: Vec::new() }
     }
 
     fn execute(&mut self, plan: &mut SubPlan, locals: &[Value<'static>], sink: &mut dyn RowSink) -> Result<Outcome> {
@@ -416,6 +432,10 @@ impl Host for Within<'_> {
 
     fn row_count(&self) -> i64 {
         self.env.row_count()
+    }
+
+    fn stores(&self) -> bool {
+        self.stores
     }
 
     fn set_row_count(&mut self, rows: i64) {

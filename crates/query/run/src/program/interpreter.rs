@@ -44,6 +44,18 @@ enum Given {
     /// A user variable, for a parameter that is OUT or INOUT.
     User(String),
     Local(LocalId),
+    /// A `?` of the client's CALL, and its value.
+    Param(u32, Value<'static>, DataType),
+}
+
+/// What a parameter that is OUT or INOUT gives back to a `?` of the client's CALL.
+pub struct GivenBack {
+    /// The number of the `?`.
+    pub number: u32,
+    /// The parameter's.
+    pub name: String,
+    pub value: Value<'static>,
+    pub data_type: DataType,
 }
 
 /// A handler's statement that runs.
@@ -74,6 +86,7 @@ pub struct Interpreter<'h, H: Host> {
     returned: Option<Value<'static>>,
     /// Variables that were set, in a trigger.
     pub(super) set: Vec<LocalId>,
+    given_back: Vec<GivenBack>,
 }
 
 /// What a program has come to: the values of its variables, what a function gives, which columns of its rows a trigger has set.
@@ -81,6 +94,7 @@ pub struct Ended {
     pub locals: Vec<Value<'static>>,
     pub returned: Option<Value<'static>>,
     pub set: Vec<LocalId>,
+    pub given_back: Vec<GivenBack>,
 }
 
 /// How the program goes on.
@@ -111,6 +125,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
             params: Box::default(),
             called: None,
             set: Vec::new(),
+            given_back: Vec::new(),
             returned: None,
         }
     }
@@ -125,8 +140,8 @@ impl<'h, H: Host> Interpreter<'h, H> {
     /// The same where the caller keeps the plans.
     pub(super) fn run_with(mut self, compiled: &Own) -> (&'h mut H, Plans<H::Plan>, Result<Ended>) {
         let result = self.steps(compiled);
-        let Interpreter { host, plans, locals, returned, set, .. } = self;
-        (host, plans, result.map(|()| Ended { locals, returned, set }))
+        let Interpreter { host, plans, locals, returned, set, given_back, .. } = self;
+        (host, plans, result.map(|()| Ended { locals, returned, set, given_back }))
     }
 
     fn steps(&mut self, compiled: &Own) -> Result<()> {
@@ -137,12 +152,14 @@ impl<'h, H: Host> Interpreter<'h, H> {
             // KILL ends the program, whatever its statement has made of it: SLEEP gives 1, and a loop may have none.
             types::work::check()?;
             at = match result {
-                Ok(Next::On) if self.handlers.is_empty() || self.host.conditions().is_empty() => at + 1,
-                Ok(Next::To(to)) if self.handlers.is_empty() || self.host.conditions().is_empty() => to,
-                Ok(Next::End) => return Ok(()),
                 Ok(next) => {
-                    let after = if let Next::To(to) = next { to } else { at + 1 };
-                    self.warned(compiled, op, after).unwrap_or(after)
+                    let after = match next {
+                        Next::On => at + 1,
+                        Next::To(to) => to,
+                        Next::End => code.len() as Place,
+                    };
+                    let is_quiet = self.handlers.is_empty() || self.host.conditions().is_empty();
+                    if is_quiet { after } else { self.warned(compiled, op, after).unwrap_or(after) }
                 }
                 Err(error) => self.failed(compiled, op, at, error)?,
             };
@@ -154,7 +171,11 @@ impl<'h, H: Host> Interpreter<'h, H> {
         match op {
             Op::Set { local, value } => {
                 let column = &compiled.columns[*local as usize];
-                self.locals[*local as usize] = self.stored_value(compiled, *value, column)?;
+                let stored = self.stored_value(compiled, *value, column);
+                // One that fails, and is handled, has set NULL.
+                let (value, failed) = stored.map_or_else(|e| (Value::Null, Err(e)), |value| (value, Ok(())));
+                self.locals[*local as usize] = value;
+                failed?;
                 self.note_set(compiled, *local);
                 Ok(Next::On)
             }
@@ -168,12 +189,16 @@ impl<'h, H: Host> Interpreter<'h, H> {
             Op::JumpUnless { condition, to, .. } => {
                 self.host.clear_conditions();
                 self.ready(*condition, compiled, None)?;
+                let stores = self.host.stores();
                 let plan = self.plans.plans[*condition as usize].as_mut().expect("planned above");
                 let holds = if self.host.prepared(plan).stands_alone() {
                     let prepared = self.host.prepared(plan);
                     let (tx, env) = self.host.parts();
-                    prepared.holds(tx, &self.locals, env)?
+                    prepared.holds(tx, &self.locals, env, stores)?
                 } else {
+                    if stores {
+                        self.host.prepared(plan).store_values(None);
+                    }
                     let (value, ty) = self.value(*condition)?;
                     if ty.kind.is_text() { value.to_f64() != 0.0 } else { value.to_bool() == Some(true) }
                 };
@@ -217,6 +242,10 @@ impl<'h, H: Host> Interpreter<'h, H> {
     fn set_case(&mut self, compiled: &Own, local: usize, part: PartId) -> Result<Next> {
         self.host.clear_conditions();
         self.ready(part, compiled, None)?;
+        if self.host.stores() {
+            let plan = self.plans.plans[part as usize].as_mut().expect("planned above");
+            self.host.prepared(plan).store_values(None);
+        }
         let (value, mut ty) = self.value(part)?;
         // It is kept, and read quietly where a number is wanted, as long strings are.
         ty.kind = match ty.kind {
@@ -278,6 +307,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
             let (tx, env) = self.host.parts();
             return prepared.assign(tx, &self.locals, env, column);
         }
+        self.host.prepared(plan).store_values(Some(&column.data_type));
         let (value, ty) = self.value(part)?;
         let (tx, env) = self.host.parts();
         assign(tx, env, value, &ty, column)
@@ -306,6 +336,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
             false => choose(program, &self.handlers, error.code, &error.sqlstate, "Error"),
         };
         let Some(number) = chosen else { return Err(error) };
+        self.host.set_row_count(-1);
         let condition = Condition::of_error(&error);
         let is_noted = |c: &Condition| c.is_error() && c.code == error.code && c.message == error.message;
         if !self.host.conditions().last().is_some_and(is_noted) {
@@ -329,7 +360,8 @@ impl<'h, H: Host> Interpreter<'h, H> {
             | Op::JumpUnless { .. }
             | Op::Run(_)
             | Op::Fetch { .. }
-            | Op::Open(_) => {}
+            | Op::Open(_)
+            | Op::Return(_) => {}
             _ => return None,
         }
         let program = compiled.program();
@@ -529,6 +561,8 @@ impl<'h, H: Host> Interpreter<'h, H> {
         check_count(&callee, args.len())?;
         // What is given is the caller's to compute.
         self.ready(part, compiled, Some(args.into()))?;
+        let plan = self.plans.plans[part as usize].as_mut().expect("planned above");
+        self.host.prepared(plan).store_values(None);
         let (values, types) = self.values(part)?;
         let plan = self.plans.plans[part as usize].as_mut().expect("planned above");
         if !self.host.prepared(plan).stands_alone() {
@@ -548,7 +582,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
             self.host.clear_conditions();
             before.into_iter().chain(own).for_each(|c| self.host.add_condition(c));
         }
-        for (local, value, ty) in result? {
+        for (local, name, value, ty) in result? {
             let (tx, env) = self.host.parts();
             match local {
                 Given::Local(local) => {
@@ -557,6 +591,9 @@ impl<'h, H: Host> Interpreter<'h, H> {
                     self.note_set(compiled, local);
                 }
                 Given::User(name) => env.set_user_variable(&name, value, ty),
+                Given::Param(number, ..) => {
+                    self.given_back.push(GivenBack { number, name, value, data_type: ty });
+                }
                 Given::Value(..) => {}
             }
         }
@@ -573,7 +610,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
                     inputs.push(Value::Null);
                     continue;
                 }
-                Given::Value(value, ty) => (value.clone(), *ty),
+                Given::Value(value, ty) | Given::Param(_, value, ty) => (value.clone(), *ty),
                 Given::User(name) => env.user_variable(name),
                 Given::Local(n) => read(tx, env, &self.locals[*n as usize], &compiled.columns[*n as usize]),
             };
@@ -588,14 +625,14 @@ impl<'h, H: Host> Interpreter<'h, H> {
         given: Vec<Given>,
         inputs: Vec<Value<'static>>,
         callee: &Own,
-    ) -> Result<Vec<(Given, Value<'static>, DataType)>> {
+    ) -> Result<Vec<(Given, String, Value<'static>, DataType)>> {
         let Ended { locals, .. } = call(&mut *self.host, callee, inputs)?;
         let mut back = Vec::new();
         for (i, (argument, value)) in given.into_iter().zip(locals).enumerate() {
             if callee.program().locals[i].mode != ParameterMode::In {
                 let (tx, env) = self.host.parts();
                 let (value, ty) = read(tx, env, &value, &callee.columns[i]);
-                back.push((argument, value, ty));
+                back.push((argument, callee.columns[i].name.clone(), value, ty));
             }
         }
         Ok(back)
@@ -764,6 +801,7 @@ fn given(
             (ParameterMode::In, _) => Given::Value(value, ty),
             (_, Expr::UserVar(name)) => Given::User(parsed.name(*name).to_string()),
             (_, Expr::Local(local)) => Given::Local(*local),
+            (_, Expr::Param(number)) => Given::Param(*number, value, ty),
             _ => return Err(err!(ER_SP_NOT_VAR_ARG, i + 1, name())),
         });
     }
@@ -775,18 +813,19 @@ fn call<H: Host>(host: &mut H, callee: &Own, inputs: Vec<Value<'static>>) -> Res
     Interpreter::new(host, callee, inputs).run(callee)
 }
 
-/// Runs a statement of the client's that is the interpreter's: see [`Compiled::of_statement`]. `values` stand for `?`.
+/// Runs a statement of the client's that is the interpreter's: see [`Compiled::of_statement`]. `values` stand for `?`; what goes back to
+/// them.
 pub fn run_statement<H: Host>(
     host: &mut H,
     parsed: Arc<Parsed>,
     values: Vec<Value<'static>>,
     types: Vec<DataType>,
-) -> Result<()> {
+) -> Result<Vec<GivenBack>> {
     let compiled = Compiled::of_statement(parsed);
     let mut interpreter = Interpreter::new(host, &compiled, Vec::new());
     interpreter.locals = values;
     interpreter.params = types.into();
-    interpreter.run(&compiled).map(drop)
+    interpreter.run(&compiled).map(|ended| ended.given_back)
 }
 
 /// Where the program goes on when a handler has had its say, if the operation itself would go on at `next`: a condition that has

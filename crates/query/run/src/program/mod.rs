@@ -24,7 +24,7 @@ pub(crate) mod values;
 pub use compile::{Compiled, Own, RoutineName, RowColumn, columns_of, trigger_columns, variable};
 pub use diagnostics::{Condition, ConditionItems};
 pub use form::Form;
-pub use interpreter::{Interpreter, Plans, run_statement};
+pub use interpreter::{GivenBack, Interpreter, Plans, run_statement};
 pub use lent::{Lent, Rights, Surroundings};
 pub use values::assign;
 
@@ -74,6 +74,10 @@ pub trait Host {
     /// Another condition, counted.
     fn add_condition(&mut self, condition: Condition);
     fn row_count(&self) -> i64;
+    /// Is it part of a statement that changes rows? Then a strict mode makes errors of what conditions warn of.
+    fn stores(&self) -> bool {
+        false
+    }
     /// A statement of the program begins. What comes back is given to [`Host::end_statement`].
     fn begin_statement(&mut self) -> Self::Begun;
     /// It has ended.

@@ -62,7 +62,7 @@ fn fire_at_hand(hand: &mut AtHand, table: &Table, locals: Vec<Value<'static>>, r
     let _outside = run.outside();
     hand.locals = locals;
     let (mut tx, mut env) = (run.tx.borrow_mut(), run.env.borrow_mut());
-    let ended = hand.compute(None, false, &mut tx, &mut **env)?;
+    let ended = hand.compute(None, false, Transactions::of(run, &mut tx), &mut **env)?;
     if !ended.set.iter().all(|local| hand.settable.contains(local)) {
         may_set(&mut **env, &hand.compiled, table, &ended)?;
         hand.settable.extend(&ended.set);
@@ -75,7 +75,7 @@ fn run_one(compiled: &Own, table: &Table, locals: Vec<Value<'static>>, run: &Run
     let (mut tx, mut env) = (run.tx.borrow_mut(), run.env.borrow_mut());
     let before = enter(&mut **env, compiled, Some(&table.name), None)?;
     let mut beside = run.beside.take();
-    let both = Transactions { own: &mut tx, beside: beside.as_deref_mut() };
+    let both = Transactions { own: &mut tx, beside: beside.as_deref_mut(), stores: run.evaluation.strict.get() };
     let result = inside(both, &mut **env, compiled, None, locals);
     run.beside.set(beside);
     // Only what it has set: a branch that it has not taken needs no rights.

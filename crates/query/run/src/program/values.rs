@@ -41,17 +41,21 @@ pub fn assign(
     stored(value, source, column, &run).map(Value::into_owned)
 }
 
-/// The same of an argument, in a row of a statement: conditions name it.
-pub(super) fn assign_in_row(
+/// The same of an argument of a function, in this row of a statement, which conditions name; `lenient`: whatever the mode.
+pub(super) fn assign_argument(
     tx: &mut Transaction,
     env: &mut dyn Env,
     value: Value<'_>,
     source: &DataType,
-    (column, row): (&Column, u64),
+    column: &Column,
+    (row, lenient): (u64, bool),
 ) -> Result<Value<'static>> {
     let run = Run::new(tx, env, &[], &[]);
-    run.evaluation.row.set(row);
-    stored(value, source, column, &run).map(Value::into_owned)
+    let how = Strictness::new(&run, lenient, false);
+    run.evaluation.strict.set(!how.lenient);
+    let stored = store_nullable(value, source, column, row, how, &run)?;
+    run.check_strict()?;
+    Ok(stored.into_owned())
 }
 
 /// Is it an integer, or NULL, that the column holds as it is?
@@ -72,7 +76,7 @@ pub(crate) fn stored<'v>(v: Value<'v>, source: &DataType, column: &Column, run: 
     }
     let how = Strictness::new(run, false, false);
     run.evaluation.strict.set(!how.lenient);
-    let stored = store_nullable(v, source, column, run.evaluation.row.get(), how, run)?;
+    let stored = store_nullable(v, source, column, 1, how, run)?;
     run.check_strict()?;
     Ok(stored)
 }
