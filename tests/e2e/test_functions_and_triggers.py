@@ -247,3 +247,26 @@ def test_load_data_fires_triggers(start, tmp_path):
         assert rows(loader, "SELECT v, seen FROM n ORDER BY id") == (
             (1, "0"), (2, "null"), (3, "77"), (1, "0"), (2, "0"), (3, "0"))
         assert value(loader, "SELECT MIN(id) FROM n WHERE seen = '0'") == 1
+
+
+def test_functions_have_their_definers_roles_and_right_to_files(start, tmp_path):
+    """Who may not read files does not read them by way of a function, or a trigger, that somebody else calls who may."""
+    secret = tmp_path / "secret"
+    secret.write_text("told")
+    secret.chmod(0o644)
+    server = start("--secure-file-priv=")
+    with server.connect() as root:
+        run("CREATE DATABASE d", "CREATE USER plain", "CREATE USER reader", "CREATE ROLE r, s", "GRANT r TO plain", "GRANT ALL ON d.* TO plain, reader, r",
+            "GRANT FILE ON *.* TO reader", "SET DEFAULT ROLE r TO plain", "GRANT s TO root@localhost", "SET ROLE s", "USE d", "CREATE TABLE t (a INT, b TEXT)",
+            f"CREATE DEFINER = plain FUNCTION f() RETURNS TEXT NO SQL RETURN LOAD_FILE('{secret}')",
+            f"CREATE DEFINER = reader FUNCTION g() RETURNS TEXT NO SQL RETURN LOAD_FILE('{secret}')",
+            f"CREATE DEFINER = plain TRIGGER i BEFORE INSERT ON t FOR EACH ROW SET NEW.b = CONCAT_WS(':', CURRENT_ROLE(), LOAD_FILE('{secret}'))",
+            "CREATE DEFINER = plain FUNCTION w() RETURNS TEXT NO SQL RETURN CURRENT_ROLE()",
+            "CREATE FUNCTION own() RETURNS TEXT NO SQL SQL SECURITY INVOKER RETURN CURRENT_ROLE()", on=root)
+        assert rows(root, "SELECT f(), g(), w(), own(), CURRENT_ROLE()") == ((None, "told", "`r`@`%`", "`s`@`%`", "`s`@`%`"),)
+        run("INSERT INTO t (a) VALUES (1), (2)", on=root)
+        assert rows(root, "SELECT b FROM t") == (("`r`@`%`",), ("`r`@`%`",))
+        assert rows(root, "SELECT CURRENT_ROLE(), LOAD_FILE(%s)", [str(secret)]) == (("`s`@`%`", b"told"),)
+        with server.connect(user="plain", database="d") as plain:
+            assert rows(plain, "SELECT f(), g(), CURRENT_ROLE()") == ((None, "told", "`r`@`%`"),)
+            assert value(plain, "SELECT g() IS NULL OR LOAD_FILE(%s) IS NULL", [str(secret)]) == 1

@@ -1,7 +1,9 @@
 //! What a session lends to the stored functions and triggers of the statement that it runs: dictionary, rights, settings.
 
 use crate::Server;
+use crate::needs::{Action, may};
 use crate::rights::{Rights, is_named, may_execute};
+use crate::roles::roles_shown;
 use crate::session::Session;
 use crate::state::State;
 use crate::variables::{VarId, id};
@@ -201,13 +203,14 @@ impl State {
     /// See [`run::Env::surround`].
     pub(crate) fn take_surroundings(&mut self, new: Around<'_>) {
         let (mode, collation) = (self.sql_mode.0, self.vars.hot().literals);
-        let mut before = Surroundings { database: None, sql_mode: mode, collation, user: None };
+        let mut before = Surroundings { database: None, sql_mode: mode, collation, user: None, rights: None };
         if self.database.as_deref() != Some(new.schema) {
             before.database = Some(self.database.replace(new.schema.to_string()));
         }
         self.set_surroundings(new.sql_mode, new.collation);
         if let Some(user) = new.user {
             before.user = Some(std::mem::replace(&mut self.current_user, user));
+            before.rights = Some(self.show_definers_rights());
             self.look_as_definer();
         }
         self.lent().surrounded.push(before);
@@ -225,11 +228,21 @@ impl State {
         self.set_surroundings(before.sql_mode, before.collation);
         let left = self.lent().surrounded.len();
         self.restore_options(left);
+        if let Some((role, reads_files)) = before.rights {
+            (self.current_role, self.reads_files) = (role, reads_files);
+        }
         if let Some(user) = before.user {
             self.current_user = user;
             self.look_as_caller(left);
         }
         true
+    }
+
+    /// What functions ask of the rights in force is answered from the definer's. What it was.
+    fn show_definers_rights(&mut self) -> (String, bool) {
+        let rights = LentRights::of(self).expect("the definer's were exchanged before");
+        let (role, reads_files) = (roles_shown(rights.access()), may(rights.access(), Action::ReadFile));
+        (std::mem::replace(&mut self.current_role, role), std::mem::replace(&mut self.reads_files, reads_files))
     }
 
     /// Where the statement reads virtual tables, they are from now on what the definer sees of them whose rights are in force.

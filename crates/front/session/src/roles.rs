@@ -361,9 +361,8 @@ impl Session {
 
     /// CURRENT_ROLE(), and whether LOAD_FILE() reads, follow the roles that are active.
     pub(crate) fn show_roles(&mut self) {
-        let names: Vec<String> = self.access().active_roles().iter().map(quoted_account).collect();
         self.state.reads_files = crate::needs::may(self.access(), Action::ReadFile);
-        self.state.current_role = if names.is_empty() { "NONE".to_string() } else { names.join(",") };
+        self.state.current_role = roles_shown(self.access());
     }
 
     /// The access of an account as SHOW GRANTS ... USING sees it. Error 3530.
@@ -390,4 +389,10 @@ pub(crate) fn default_roles(directory: &Directory, name: &AccountName, mandatory
 
 pub(crate) fn list(names: &[AccountName]) -> String {
     names.iter().map(|n| n.to_string()).collect::<Vec<_>>().join(",")
+}
+
+/// CURRENT_ROLE().
+pub(crate) fn roles_shown(access: &accounts::Access) -> String {
+    let names: Vec<String> = access.active_roles().iter().map(quoted_account).collect();
+    if names.is_empty() { "NONE".to_string() } else { names.join(",") }
 }

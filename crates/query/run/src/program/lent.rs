@@ -43,6 +43,8 @@ pub struct Surroundings {
     pub collation: types::CollationId,
     /// CURRENT_USER(): the definer.
     pub user: Option<String>,
+    /// CURRENT_ROLE(), and whether files may be read: where it is the definer's.
+    pub rights: Option<(String, bool)>,
 }
 
 /// A dictionary whose users the session counts, as it does those of a routine: see [`Own`].
