@@ -125,6 +125,8 @@ pub struct Lexer<'s> {
     /// A versioned comment's text began right after its number; a comment stood in another.
     pub glued: bool,
     pub nested: bool,
+    /// The text has versioned comments.
+    pub has_versions: bool,
 }
 
 impl<'s> Lexer<'s> {
@@ -140,6 +142,7 @@ impl<'s> Lexer<'s> {
             after_dot: false,
             hint: None,
             glued: false,
+            has_versions: false,
             nested: false,
         }
     }
@@ -275,6 +278,7 @@ impl<'s> Lexer<'s> {
         let open = self.pos;
         match self.at(open + 2) {
             b'!' if !self.versioned => {
+                self.has_versions = true;
                 let digits = self.src[open + 3..].iter().take(6).take_while(|b| b.is_ascii_digit()).count();
                 let version =
                     |n: usize| self.src[open + 3..open + 3 + n].iter().fold(0u32, |v, b| v * 10 + u32::from(b - b'0'));
@@ -521,8 +525,21 @@ pub fn without_versions(text: &[u8]) -> Vec<u8> {
     let (mut pos, mut quote) = (0, 0);
     while let Some(&b) = text.get(pos) {
         let rest = &text[pos..];
+        let is_line_comment = b == b'#' || rest.starts_with(b"--") && rest.get(2).is_none_or(u8::is_ascii_whitespace);
         if quote != 0 {
+            if b == b'\\' && quote != b'`' && rest.len() > 1 {
+                out.push(b);
+                pos += 1;
+                out.push(text[pos]);
+                pos += 1;
+                continue;
+            }
             quote = if b == quote { 0 } else { quote };
+        } else if is_line_comment {
+            let end = rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len());
+            out.extend_from_slice(&rest[..end]);
+            pos += end;
+            continue;
         } else if lexer.versioned && rest.starts_with(b"*/") {
             lexer.versioned = false;
             pos += 2;

@@ -542,7 +542,7 @@ impl Parser<'_> {
         if self.queries[query.index()].into.is_some() {
             return Err(self.syntax_at(start));
         }
-        let text = self.text_since(start);
+        let text = self.kept_text_since(start);
         let mut check_option = CheckOption::None;
         if self.eat(Kw::WITH) {
             check_option = match self.eat_any(&[Kw::CASCADED, Kw::LOCAL]) {

@@ -52,7 +52,7 @@ impl Parser<'_> {
     fn event_body(&mut self) -> R<(Str, Program)> {
         let start = self.tok.start;
         let builder = self.body(Box::new(Builder::new(ProgramKind::Event)))?;
-        Ok((Str::source(start, self.prev_end), builder.program))
+        Ok((self.kept_text_since(start), builder.program))
     }
 
     fn event_schedule(&mut self) -> R<EventSchedule> {

@@ -409,6 +409,23 @@ impl<'s> Parser<'s> {
         Str::source(start, self.prev_end.max(start))
     }
 
+    /// The same as the dictionary keeps it: without the marks of versioned comments, which may begin before it and end behind it.
+    fn kept_text_since(&mut self, start: u32) -> Str {
+        self.kept_text(self.text_since(start))
+    }
+
+    fn kept_text(&mut self, text: Str) -> Str {
+        if !self.lexer.has_versions {
+            return text;
+        }
+        let (from, to) = text.range();
+        let before = lexer::without_versions(&self.src[..from]).len();
+        let whole = lexer::without_versions(&self.src[..to]);
+        let at = self.extra.len();
+        self.extra.extend_from_slice(&whole[before.min(whole.len())..]);
+        Str::extra(at, self.extra.len())
+    }
+
     // --- words, names, literals ---
 
     /// Whether `(` stands right behind the current word (with IGNORE_SPACE: anywhere behind it).

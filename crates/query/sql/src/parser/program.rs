@@ -41,7 +41,7 @@ impl Parser<'_> {
         let start = self.tok.start;
         let builder = self.body(builder)?;
         builder.check_allowed()?;
-        let body = Str::source(start, self.prev_end);
+        let body = self.kept_text_since(start);
         let program = Program { forbidden: builder.forbidden, ..builder.program };
         Ok(Statement::CreateRoutine(Box::new(CreateRoutine {
             function,
@@ -84,7 +84,7 @@ impl Parser<'_> {
         }
         let end = self.tok.start;
         self.expect_tok(Tok::RParen)?;
-        Ok(Str::source(start, end))
+        Ok(self.kept_text(Str::source(start, end)))
     }
 
     /// The type of a parameter or variable. Error 1235 for a collation without its character set.
@@ -180,7 +180,7 @@ impl Parser<'_> {
         let start = self.tok.start;
         let builder = self.body(builder)?;
         builder.check_allowed()?;
-        let body = Str::source(start, self.prev_end);
+        let body = self.kept_text_since(start);
         let program = builder.program;
         Ok(Statement::CreateTrigger(Box::new(CreateTrigger {
             if_not_exists,

@@ -384,14 +384,7 @@ impl Parser<'_> {
         }
         let start = self.tok.start;
         let expr = self.expr()?;
-        let mut text = self.text_since(start);
-        let shown = &self.src[text.range().0..text.range().1];
-        if shown.contains(&b'!') && shown.windows(3).any(|w| w == b"/*!") {
-            let plain = lexer::without_versions(shown);
-            let from = self.extra.len();
-            self.extra.extend_from_slice(&plain);
-            text = Str::extra(from, self.extra.len());
-        }
+        let text = self.kept_text_since(start);
         let alias = self.select_alias()?;
         Ok(SelectItem::Expr { expr, alias, text })
     }
