@@ -79,9 +79,9 @@ impl Session {
             }
             Statement::Handler(statement) => return self.handler(parsed, statement, out),
             Statement::Xa(Xa::Recover { convert_xid }) => return self.xa_recover(*convert_xid, out),
-            Statement::Help(_) => {
-                // There are no help texts: no topic matches.
-                return self.send(inspect::show::help(), out);
+            Statement::Help(mask) => {
+                let mask = String::from_utf8_lossy(parsed.bytes(*mask)).into_owned();
+                return self.help(&mask, out);
             }
             Statement::DescribeTable { table, column } => {
                 self.catalog.get(self.server.catalog.cell());

@@ -327,11 +327,6 @@ pub fn empty(columns: &[&str]) -> Rows {
     Rows::new(&columns, Vec::new())
 }
 
-/// HELP for what no topic matches.
-pub fn help() -> Rows {
-    Rows::new(&[("name", varchar(64)), ("is_it_category", varchar(1))], Vec::new())
-}
-
 /// SHOW ENGINE ... MUTEX and LOGS, and STATUS of one that keeps nothing to tell of.
 pub fn engine_rows(rows: Vec<Row>) -> Rows {
     Rows::new(&[("Type", varchar(10)), ("Name", varchar(512)), ("Status", varchar(10))], rows)
