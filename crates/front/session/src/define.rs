@@ -100,7 +100,12 @@ impl Session {
             Statement::Execute { name, using } => {
                 let given = using.iter().map(|n| crate::charset::parameter_of(&self.state, parsed.name(*n)));
                 let (mut values, binary): (Vec<Value<'static>>, Vec<bool>) = given.unzip();
-                return self.execute_named(parsed.name(*name), &mut values, &|i| binary[i], out);
+                let done = self.execute_named(parsed.name(*name), &mut values, &|i| binary[i], out)?;
+                for out in std::mem::take(&mut self.bound.out) {
+                    let variable = parsed.name(using[out.param as usize]);
+                    expr::Env::set_user_variable(&mut self.state, variable, out.value, out.data_type);
+                }
+                return Ok(done);
             }
             _ => {
                 self.entry.stage(match parsed.statement {

@@ -6,13 +6,14 @@ use crate::run::REPLANS_MAX;
 use crate::session::plans::Planned;
 use crate::session::programs::Running;
 use crate::session::{Done, Session};
+use crate::sink::{gone, wire_column};
 use crate::variables::{VarId, id};
 use accounts::{Access, AccountName, Privileges};
 use catalog::RoutineKind;
 use engine::Transaction;
-use plan::LocalType;
-use protocol::{Capabilities, Output};
-use run::program::{Condition, Form, Host, Interpreter, Own, Plans, run_statement};
+use plan::{ColumnMeta, LocalType};
+use protocol::{Capabilities, Column, Output, RowFormat, ServerStatus};
+use run::program::{Condition, Form, Host, Interpreter, OutValue, Own, Plans, run_statement};
 use run::{Env, Outcome, Prepared, RowSink};
 use sql::ast::{ObjectName, Parsed, Statement};
 use std::sync::Arc;
@@ -24,6 +25,10 @@ pub(crate) const SQL_MODE: VarId = id("sql_mode");
 pub(crate) const COLLATION: VarId = id("collation_connection");
 pub(crate) const CHARSET: VarId = id("character_set_connection");
 const PROGRAM_CACHE: VarId = id("stored_program_cache");
+
+fn of_out_value(out: OutValue) -> (Value<'static>, ColumnMeta) {
+    (out.value, ColumnMeta::of_parameter((out.schema, out.routine), out.name, out.data_type))
+}
 
 /// A session while a statement of programs runs in it.
 struct Calling<'s> {
@@ -55,7 +60,11 @@ impl Session {
             // No statement of it has ended what the procedure was kept for.
             self.ended();
         }
-        result?;
+        let out_values = result?;
+        match self.format {
+            RowFormat::Binary => self.send_out_values(out_values, out)?,
+            RowFormat::Text => self.bound.out = out_values,
+        }
         let affected_rows = if is_call { self.state.row_count.max(0) as u64 } else { 0 };
         self.state.row_count = affected_rows as i64;
         // GET DIAGNOSTICS tells of nothing but what itself has come to.
@@ -67,6 +76,20 @@ impl Session {
         self.state.warning_count += kept;
         sent?;
         Ok(if std::mem::take(&mut self.programs.closes) { Done::Close } else { Done::Answered })
+    }
+
+    /// The row of those parameters of a CALL that are OUT or INOUT and were `?`, behind the procedure's own results.
+    fn send_out_values(&mut self, values: Vec<OutValue>, out: &mut Output) -> Result<()> {
+        if values.is_empty() || !out.capabilities().has(Capabilities::PS_MULTI_RESULTS) {
+            return Ok(());
+        }
+        let (row, metas): (Vec<Value<'static>>, Vec<ColumnMeta>) = values.into_iter().map(of_out_value).unzip();
+        let columns: Vec<Column<'_>> = metas.iter().map(wire_column).collect();
+        let types: Vec<DataType> = metas.iter().map(|meta| meta.data_type).collect();
+        let status = self.status(true).with(ServerStatus::PS_OUT_PARAMS, true);
+        out.start_rows(&columns, status, self.state.wire_warnings()).map_err(|_| gone())?;
+        out.row(RowFormat::Binary, &types, &row).map_err(|_| gone())?;
+        out.end_rows(status, self.state.wire_warnings()).map_err(|_| gone())
     }
 
     /// Runs an event's body.

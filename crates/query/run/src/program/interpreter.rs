@@ -44,6 +44,29 @@ enum Given {
     /// A user variable, for a parameter that is OUT or INOUT.
     User(String),
     Local(LocalId),
+    /// `?`, which is number so and so, for such a parameter.
+    Param(u32, Value<'static>, DataType),
+}
+
+/// What goes back to the caller.
+struct Back {
+    /// Number of the parameter.
+    parameter: usize,
+    given: Given,
+    value: Value<'static>,
+    ty: DataType,
+}
+
+/// What a parameter that is OUT or INOUT has come to, for which `?` stood.
+pub struct OutValue {
+    /// Number of the `?`.
+    pub param: u32,
+    pub schema: String,
+    pub routine: String,
+    /// Of the parameter.
+    pub name: String,
+    pub value: Value<'static>,
+    pub data_type: DataType,
 }
 
 /// A handler's statement that runs.
@@ -74,6 +97,8 @@ pub struct Interpreter<'h, H: Host> {
     returned: Option<Value<'static>>,
     /// Variables that were set, in a trigger.
     set: Vec<LocalId>,
+    /// Of a CALL that is no program's.
+    out: Vec<OutValue>,
 }
 
 /// What a program has come to: the values of its variables, what a function gives, which columns of its rows a trigger has set.
@@ -81,6 +106,7 @@ pub struct Ended {
     pub locals: Vec<Value<'static>>,
     pub returned: Option<Value<'static>>,
     pub set: Vec<LocalId>,
+    pub out: Vec<OutValue>,
 }
 
 /// How the program goes on.
@@ -106,6 +132,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
             params: Box::default(),
             called: None,
             set: Vec::new(),
+            out: Vec::new(),
             returned: None,
         }
     }
@@ -122,7 +149,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
         let compiled = self.plans.compiled.clone();
         let result = self.steps(&compiled);
         self.host.keep_plans(self.plans);
-        result.map(|()| Ended { locals: self.locals, returned: self.returned, set: self.set })
+        result.map(|()| Ended { locals: self.locals, returned: self.returned, set: self.set, out: self.out })
     }
 
     fn steps(&mut self, compiled: &Own) -> Result<()> {
@@ -545,15 +572,23 @@ impl<'h, H: Host> Interpreter<'h, H> {
             self.host.clear_conditions();
             before.into_iter().chain(own).for_each(|c| self.host.add_condition(c));
         }
-        for (local, value, ty) in result? {
+        for Back { parameter, given, value, ty } in result? {
             let (tx, env) = self.host.parts();
-            match local {
+            match given {
                 Given::Local(local) => {
                     let at = local as usize;
                     self.locals[at] = assign(tx, env, value, &ty, &compiled.columns[at])?;
                     self.note_set(compiled, local);
                 }
                 Given::User(name) => env.set_user_variable(&name, value, ty),
+                Given::Param(param, ..) => self.out.push(OutValue {
+                    param,
+                    schema: callee.routine.schema.clone(),
+                    routine: callee.routine.name.clone(),
+                    name: callee.program().locals[parameter].name.clone(),
+                    value,
+                    data_type: ty,
+                }),
                 Given::Value(..) => {}
             }
         }
@@ -570,7 +605,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
                     inputs.push(Value::Null);
                     continue;
                 }
-                Given::Value(value, ty) => (value.clone(), *ty),
+                Given::Value(value, ty) | Given::Param(_, value, ty) => (value.clone(), *ty),
                 Given::User(name) => env.user_variable(name),
                 Given::Local(n) => read(tx, env, &self.locals[*n as usize], &compiled.columns[*n as usize]),
             };
@@ -579,20 +614,15 @@ impl<'h, H: Host> Interpreter<'h, H> {
         Ok(inputs)
     }
 
-    /// What goes back to the caller's variables.
-    fn call_inside(
-        &mut self,
-        given: Vec<Given>,
-        inputs: Vec<Value<'static>>,
-        callee: &Own,
-    ) -> Result<Vec<(Given, Value<'static>, DataType)>> {
+    /// What goes back to the caller.
+    fn call_inside(&mut self, given: Vec<Given>, inputs: Vec<Value<'static>>, callee: &Own) -> Result<Vec<Back>> {
         let Ended { locals, .. } = call(&mut *self.host, callee, inputs)?;
         let mut back = Vec::new();
         for (i, (argument, value)) in given.into_iter().zip(locals).enumerate() {
             if callee.program().locals[i].mode != ParameterMode::In {
                 let (tx, env) = self.host.parts();
                 let (value, ty) = read(tx, env, &value, &callee.columns[i]);
-                back.push((argument, value, ty));
+                back.push(Back { parameter: i, given: argument, value, ty });
             }
         }
         Ok(back)
@@ -761,6 +791,7 @@ fn given(
             (ParameterMode::In, _) => Given::Value(value, ty),
             (_, Expr::UserVar(name)) => Given::User(parsed.name(*name).to_string()),
             (_, Expr::Local(local)) => Given::Local(*local),
+            (_, Expr::Param(param)) => Given::Param(*param, value, ty),
             _ => return Err(err!(ER_SP_NOT_VAR_ARG, i + 1, name())),
         });
     }
@@ -774,18 +805,19 @@ fn call<H: Host>(host: &mut H, callee: &Own, inputs: Vec<Value<'static>>) -> Res
     interpreter.run()
 }
 
-/// Runs a statement of the client's that is the interpreter's: see [`Compiled::of_statement`]. `values` stand for `?`.
+/// Runs a statement of the client's that is the interpreter's: see [`Compiled::of_statement`]. `values` stand for `?`; gives what a CALL
+/// has made of those that are OUT or INOUT.
 pub fn run_statement<H: Host>(
     host: &mut H,
     parsed: Arc<Parsed>,
     values: Vec<Value<'static>>,
     types: Vec<DataType>,
-) -> Result<()> {
+) -> Result<Vec<OutValue>> {
     let compiled = Compiled::of_statement(parsed);
     let mut interpreter = Interpreter::new(host, &compiled);
     interpreter.locals = values;
     interpreter.params = types.into();
-    interpreter.run().map(drop)
+    interpreter.run().map(|ended| ended.out)
 }
 
 /// Where the program goes on when a handler has had its say, if the operation itself would go on at `next`: a condition that has
