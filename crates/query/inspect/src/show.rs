@@ -243,7 +243,7 @@ pub fn collations() -> Rows {
 /// SHOW VARIABLES and SHOW STATUS.
 pub fn pairs(list: Vec<(String, String)>) -> Rows {
     let rows = list.into_iter().map(|(name, value)| vec![text(name), text(value)]).collect();
-    Rows::new(&[("Variable_name", varchar(64)), ("Value", varchar(1024))], rows)
+    Rows::new(&[("Variable_name", varchar(64).not_null()), ("Value", varchar(1024))], rows)
 }
 
 /// Static privileges: name, what they are granted on, what they allow.
