@@ -49,7 +49,15 @@ impl Session {
         observe::increment(self.com(kind_of(&parsed)));
         let is_get = matches!(parsed.statement, Statement::GetDiagnostics(_));
         let before = self.state.warning_count;
-        let (values, types) = self.bound_values();
+        let (values, mut types) = self.bound_values();
+        for (value, data_type) in values.iter().zip(&mut types) {
+            // A parameter takes a moment with as many digits as it has.
+            if matches!(value, Value::DateTime(at) if at.micros() == 0)
+                || matches!(value, Value::Time(t) if t.micros() == 0)
+            {
+                data_type.decimals = 0;
+            }
+        }
         let more = self.more;
         self.more |= is_call;
         // That of a call which no handler has saved.
