@@ -25,7 +25,6 @@ const NO_EFFECT: [&str; 67] = [
     "allow_suspicious_udfs",
     "archive",
     "blackhole",
-    "character_sets_dir",
     "check_table_functions",
     "connection_memory_status_limit",
     "container_aware",
@@ -37,7 +36,6 @@ const NO_EFFECT: [&str; 67] = [
     "innodb_additional_mem_pool_size",
     "innodb_buffer_pool_populate",
     "innodb_checksums",
-    "innodb_data_file_path",
     "innodb_file_format",
     "innodb_file_format_check",
     "innodb_file_format_max",
@@ -51,6 +49,7 @@ const NO_EFFECT: [&str; 67] = [
     "innodb_temp_data_file_path",
     "innodb_temp_tablespaces_dir",
     "innodb_undo_logs",
+    "innodb_use_sys_malloc",
     "log_isam",
     "log_short_format",
     "log_slow_filter",
@@ -62,21 +61,22 @@ const NO_EFFECT: [&str; 67] = [
     "log_slow_verbosity",
     "log_tc",
     "log_tc_size",
+    "master_info_repository",
     "max_binlog_dump_events",
     "memlock",
     "metadata_locks_cache_size",
     "metadata_locks_hash_instances",
     "multi_range_count",
     "myisam_block_size",
+    "myisam_repair_threads",
     "ndbcluster",
     "ndbinfo",
     "ngram",
     "partition",
     "port_open_timeout",
-    "relay_log",
-    "relay_log_index",
-    "report_port",
+    "relay_log_info_repository",
     "safe_user_create",
+    "secure_auth",
     "show_replica_auth_info",
     "show_slave_auth_info",
     "sporadic_binlog_dump_fail",
@@ -97,7 +97,8 @@ const NO_EFFECT_PREFIXES: [&str; 7] =
 
 /// Variables that have one value here, and of which another one would change logs, figures, speed or what cannot be made here: never an
 /// answer, nor what is kept.
-const NO_DIFFERENCE: [&str; 49] = [
+const NO_DIFFERENCE: [&str; 61] = [
+    "character_sets_dir",
     "core_file",
     "eq_range_index_dive_limit",
     "ft_boolean_syntax",
@@ -105,7 +106,11 @@ const NO_DIFFERENCE: [&str; 49] = [
     "ft_min_word_len",
     "ft_query_expansion_limit",
     "ft_stopword_file",
+    "innodb_data_file_path",
+    "innodb_data_home_dir",
+    "innodb_directories",
     "innodb_doublewrite_batch_size",
+    "innodb_doublewrite_dir",
     "innodb_doublewrite_files",
     "innodb_doublewrite_pages",
     "innodb_ft_enable_diag_print",
@@ -114,11 +119,15 @@ const NO_DIFFERENCE: [&str; 49] = [
     "innodb_ft_min_token_size",
     "innodb_ft_server_stopword_table",
     "innodb_ft_user_stopword_table",
+    "innodb_log_group_home_dir",
     "innodb_monitor_disable",
     "innodb_monitor_enable",
     "innodb_optimize_fulltext_only",
+    "innodb_redo_log_archive_dirs",
+    "innodb_tmpdir",
     "internal_tmp_mem_storage_engine",
     "large_pages",
+    "log_bin_index",
     "log_slow_replica_statements",
     "log_slow_slave_statements",
     "log_statements_unsafe_for_binlog",
@@ -130,10 +139,11 @@ const NO_DIFFERENCE: [&str; 49] = [
     "optimizer_prune_level",
     "optimizer_search_depth",
     "parser_max_mem_size",
+    "relay_log",
+    "relay_log_index",
     "relay_log_space_limit",
     "replica_compressed_protocol",
     "replica_parallel_type",
-    "report_host",
     "report_password",
     "report_user",
     "rpl_read_size",
@@ -142,12 +152,24 @@ const NO_DIFFERENCE: [&str; 49] = [
     "slow_launch_time",
     "stored_program_cache",
     "sync_master_info",
+    "sync_relay_log",
+    "sync_relay_log_info",
     "temptable_max_mmap",
     "temptable_use_mmap",
     "thread_handling",
     "transaction_alloc_block_size",
     "transaction_prealloc_size",
 ];
+
+/// An SQL mode of MySQL before 8.0, whose lack changes no answer: GRANT makes no accounts.
+pub const FORMER_MODE: &str = "NO_AUTO_CREATE_USER";
+
+/// The SQL modes without the former one; `None`: it is not among them.
+pub fn without_former_modes(modes: &str) -> Option<String> {
+    let is_former = |mode: &&str| mode.trim().eq_ignore_ascii_case(FORMER_MODE);
+    let left = || modes.split(',').filter(|mode| !is_former(mode)).collect::<Vec<_>>().join(",");
+    modes.split(',').any(|mode| is_former(&mode)).then(left)
+}
 
 /// Is the option of something that is not there?
 pub fn has_no_effect(name: &str) -> bool {

@@ -21,6 +21,8 @@ pub struct Options {
     pub initialize: bool,
     /// mysql_native_password can be used.
     pub native_password: bool,
+    /// Clients say which character set they speak.
+    pub client_charset: bool,
     /// `--log-bin`: the name of the binary log's files, without number; empty: the default one. `None`: `--skip-log-bin`.
     pub log_bin: Option<String>,
     pub help: bool,
@@ -49,7 +51,7 @@ const GROUPS: [&str; 4] = ["mysqld", "server", "clearway", "mysqld-8.4"];
 
 /// Reads the arguments after `clearway serve`, and the option files that they name.
 pub fn parse(arguments: &[String]) -> Result<Options, Error> {
-    let mut options = Options { log_bin: Some(String::new()), ..Options::default() };
+    let mut options = Options { log_bin: Some(String::new()), client_charset: true, ..Options::default() };
     let (files, rest) = split_files(arguments)?;
     for file in files {
         read_file(&mut options, &file, 0)?;
@@ -291,6 +293,7 @@ fn is_special(name: &str) -> bool {
             | "validate_config"
             | "console"
             | "user"
+            | "character_set_client_handshake"
             | "mysql_native_password"
             | "log_bin"
             | INSTRUMENT
@@ -415,6 +418,11 @@ fn apply(options: &mut Options, name: &str, value: Option<&str>, place: &str) ->
         }
         (_, Some(_)) => return Err(format!("{place}option '{name}' takes no value")),
     };
+    let former = if found.name == "sql_mode" { known_options::without_former_modes(text) } else { None };
+    if former.is_some() {
+        options.warnings.push(format!("{place}option '{name}': '{}' has no effect here", known_options::FORMER_MODE));
+    }
+    let text = former.as_deref().unwrap_or(text);
     let parsed = match variable.parse_option(text) {
         Ok(parsed) => parsed,
         Err(Wrong::Value) if known_options::makes_no_difference(&found.name) => {
@@ -499,6 +507,7 @@ fn apply_special(
     match found.name.as_str() {
         "initialize" => options.initialize = on,
         "initialize_insecure" => options.initialize_insecure = on,
+        "character_set_client_handshake" => options.client_charset = on && found.switch != Switch::Off,
         "mysql_native_password" => options.native_password = on && found.switch != Switch::Off,
         "help" => options.help = on,
         "verbose" => options.verbose = on,

@@ -145,7 +145,7 @@ fn run(
     plan: Option<&Plan>,
     ticker: &mut Ticker,
 ) -> Result<String, String> {
-    let Options { mut globals, native_password, .. } = options;
+    let Options { mut globals, native_password, client_charset, .. } = options;
     let set = |globals: &mut Globals, name: &str, value: Val| globals.set(find(name).expect("the table has it"), value);
     // Transactions keep what they had, a GTID or none.
     set(&mut globals, "gtid_mode", Val::UInt(u64::from(manifest.place.is_some())));
@@ -163,6 +163,7 @@ fn run(
         stop: Box::new(|| ()),
         persisted: Persisted::default(),
         native_password,
+        client_charset,
         tls: Tls(None),
         binlog: binlog.clone(),
         write_persisted: serve::write_persisted(&datadir.path),

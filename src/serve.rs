@@ -147,7 +147,7 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
     let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP]).map_err(|e| format!("cannot handle signals: {e}"))?;
     let handle = signals.handle();
     name_pid_file(&mut globals, &datadir.path);
-    name_query_logs(&mut globals, &datadir.path);
+    name_logs(&mut globals, &datadir.path);
     let settings = Settings {
         error_log: Arc::clone(&log),
         globals: globals.clone(),
@@ -158,6 +158,7 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
         }),
         persisted,
         native_password,
+        client_charset: options.client_charset,
         tls,
         binlog: binlog.clone(),
         write_persisted: write_persisted(&datadir.path),
@@ -308,6 +309,11 @@ fn name_pid_file(globals: &mut Globals, datadir: &Path) {
     globals.set(find("pid_file").expect("the table has it"), Val::Str(path.to_string_lossy().into_owned().into()));
 }
 
+fn name_logs(globals: &mut Globals, datadir: &Path) {
+    name_query_logs(globals, datadir);
+    name_relay_log(globals, datadir);
+}
+
 /// As MySQL: logs that are not named have the machine's name.
 fn name_query_logs(globals: &mut Globals, datadir: &Path) {
     let host = hostname();
@@ -319,6 +325,22 @@ fn name_query_logs(globals: &mut Globals, datadir: &Path) {
             let path = std::path::absolute(datadir.join(file)).unwrap_or_default();
             globals.set(find(name).expect("the table has it"), Val::Str(path.to_string_lossy().into_owned().into()));
         }
+    }
+}
+
+/// Where a replica keeps its relay log, and what port it tells its source.
+fn name_relay_log(globals: &mut Globals, datadir: &Path) {
+    let host = hostname();
+    let base = format!("{}-relay-bin", host.split('.').next().unwrap_or_default());
+    let path = std::path::absolute(datadir.join(&base)).unwrap_or_default().to_string_lossy().into_owned();
+    for (name, value) in
+        [("relay_log_index", format!("{path}.index")), ("relay_log_basename", path), ("relay_log", base)]
+    {
+        globals.set(find(name).expect("the table has it"), Val::Str(value.into()));
+    }
+    if uint(globals, "report_port") == 0 {
+        let port = uint(globals, "port");
+        globals.set(find("report_port").expect("the table has it"), Val::UInt(port));
     }
 }
 

@@ -1,10 +1,11 @@
 """The drivers' and frameworks' own tests, against Clearway and Debian's MariaDB side by side.
 
-    python tests/drivers/run.py [sqlalchemy] [django] [go] [connectorj] [mysql2]     all of them when none is named
+    python tests/drivers/run.py [sqlalchemy] [django] [go] [connectorj]     all of these when none is named
+                                [mysql2] [mysqlclient] [connectorpython] [connectorc] [mariadbj]     with a checkout each
         --binary=PATH        the server, target/debug/clearway unless told
         --only=clearway      or mariadb: one of the two; the other's last results are read again
         --address=HOST:PORT  a third server that runs already, such as MySQL
-        --mysql2=PATH        a checkout of mysql2: its package on npm has no tests
+        --NAME=PATH          a checkout of that suite's repository: its packages have no tests
 
 Sources come from PyPI, the Go module proxy, npm and Maven Central, into target/drivers. Each suite's output stays there as
 NAME-SERVER.txt and what became of each test as NAME-SERVER.json. The table for RESULTS.md goes to stdout, and below it the
@@ -67,15 +68,15 @@ def compare(name, clearway, mariadb):
 def main():
     words = [w for w in sys.argv[1:] if not w.startswith("--")]
     options = dict(w[2:].split("=", 1) for w in sys.argv[1:] if w.startswith("--"))
-    unknown = [w for w in words if w not in suites.SUITES] + [w for w in options if w not in ("binary", "only", "address", "mysql2")]
+    unknown = [w for w in words if w not in suites.SUITES] + [w for w in options if w not in ("binary", "only", "address", *suites.NEED_CHECKOUT)]
     if unknown:
         sys.exit(f"unknown: {', '.join(unknown)}\n\n{__doc__}")
     if "binary" in options:
         harness.BINARY = pathlib.Path(options["binary"]).resolve()
-    suites.MYSQL2_CHECKOUT = options.get("mysql2")
+    suites.CHECKOUTS.update((name, pathlib.Path(path).resolve()) for name, path in options.items() if name in suites.NEED_CHECKOUT)
     suites.WORK.mkdir(parents=True, exist_ok=True)
     print("| suite | server | passed | failed | skipped |\n| --- | --- | --- | --- | --- |")
-    names = words or [n for n in suites.SUITES if n != "mysql2" or "mysql2" in options]
+    names = words or [n for n in suites.SUITES if n not in suites.NEED_CHECKOUT or n in options]
     for name in names:
         for kind, make in servers(options):
             results = run(name, kind, make)

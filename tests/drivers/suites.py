@@ -19,7 +19,9 @@ SQLALCHEMY = "2.0.58"
 DJANGO = "5.1"
 GO_MYSQL = "v1.8.1"
 CONNECTOR_J = "9.4.0"
-MYSQL2_CHECKOUT = None
+# Checkouts of those whose packages have no tests, by name of the suite.
+NEED_CHECKOUT = ("mysql2", "mysqlclient", "connectorpython", "connectorc", "mariadbj")
+CHECKOUTS = {}
 # What comes later, and is refused with 1235 until then: left out on every server, so that the counts compare the rest. The tables
 # that MatchTest could make none of its own in would stay behind, and fail the reflection of all others.
 SQLALCHEMY_LEFT_OUT = {"MatchTest": "FULLTEXT", "test_reflect_fulltext": "FULLTEXT"}
@@ -54,6 +56,18 @@ def source(package, version):
         if unpacked != place:
             unpacked.rename(place)
     return place
+
+
+def checkout(name):
+    if name not in CHECKOUTS:
+        raise SystemExit(f"{name} needs --{name}=PATH, a checkout")
+    return CHECKOUTS[name]
+
+
+def reported(report):
+    """The outcomes in a file of JUnit's form."""
+    cases = xml.etree.ElementTree.parse(report).iter("testcase")
+    return {f"{case.get('classname')}.{case.get('name')}": outcome_of(case) for case in cases}
 
 
 def prepare(server, *statements):
@@ -160,9 +174,7 @@ def connectorj(server, output):
 
 def mysql2(server, output):
     """mysql2's tests, from a checkout; what they need comes from npm."""
-    if MYSQL2_CHECKOUT is None:
-        raise SystemExit("mysql2 needs --mysql2=PATH, a checkout")
-    place = pathlib.Path(MYSQL2_CHECKOUT)
+    place = checkout("mysql2")
     if not (place / "node_modules").exists():
         subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts"], check=True, cwd=place)
     empty(server, "test")
@@ -190,4 +202,96 @@ def mysql2(server, output):
     return {str(path.relative_to(place / "test")): "passed" if code == 0 else "failed" for path, code, _ in done}
 
 
-SUITES = {"sqlalchemy": sqlalchemy, "django": django, "go": go, "connectorj": connectorj, "mysql2": mysql2}
+def connector_c():
+    """The library and its tests, built in the checkout: (folder of the tests, where it is installed)."""
+    place = checkout("connectorc")
+    build, installed = place / "build-tests", WORK / "connector-c"
+    if not (installed / "include").exists():
+        build.mkdir(exist_ok=True)
+        subprocess.run(["cmake", "..", "-DWITH_UNIT_TESTS=ON", f"-DCMAKE_INSTALL_PREFIX={installed}"], check=True, cwd=build)
+        subprocess.run(["make", "install"], check=True, cwd=build)
+    return build / "unittest/libmariadb", installed
+
+
+CONNECTOR_C_TESTS = ["async", "basic-t", "bulk1", "charset", "conc336", "connection", "cursor", "dyncol", "errors", "features-10_2", "fetch",
+                     "logs", "misc", "performance", "ps", "ps_bugs", "ps_new", "result", "rpl_api", "sp", "t_conc173", "thread", "view"]
+
+
+def connectorc(server, output):
+    """MariaDB Connector/C's tests, which say their outcomes in TAP."""
+    place, _ = connector_c()
+    empty(server, "test")
+    environment = {**os.environ, "MARIADB_CC_TEST": "1", "MYSQL_TEST_TLS": "0", "MYSQL_TEST_HOST": server.host,
+                   "MYSQL_TEST_PORT": str(server.port), "MYSQL_TEST_USER": "root", "MYSQL_TEST_DB": "test"}
+    results, said = {}, []
+    for program in CONNECTOR_C_TESTS:
+        try:
+            done = subprocess.run([place / program], cwd=place, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=300)
+            text = (done.stdout + done.stderr).decode(errors="replace")
+        except subprocess.TimeoutExpired as error:
+            text = (error.stdout or b"").decode(errors="replace") + f"\nnot ok 0 - {program} did not end\n"
+        said.append(f"=== {program}\n{text}")
+        for no, test in re.findall(r"^(not )?ok \d+ ?-? ?(.*)$", text, re.M):
+            outcome = "failed" if no else "skipped" if "skip" in test.lower() else "passed"
+            results[f"{program}.{test.split('#')[0].strip()}"] = outcome
+    output.write_text("\n".join(said))
+    return results
+
+
+def mysqlclient(server, output):
+    """mysqlclient's tests, over Connector/C (`--connectorc` too)."""
+    place, (_, library) = checkout("mysqlclient"), connector_c()
+    flags = {"MYSQLCLIENT_CFLAGS": f"-I{library}/include/mariadb",
+             "MYSQLCLIENT_LDFLAGS": f"-L{library}/lib/mariadb -lmariadb -Wl,-rpath,{library}/lib/mariadb"}
+    subprocess.run([python(), "-m", "pip", "-q", "install", place], check=True, env={**os.environ, **flags})
+    empty(server, "test")
+    tests = WORK / "mysqlclient-tests"
+    shutil.copytree(place / "tests", tests, dirs_exist_ok=True)
+    (tests / f"{server.kind}.cnf").write_text(f"[MySQLdb-tests]\nhost = {server.host}\nport = {server.port}\nuser = root\ndatabase = test\n"
+                                              "default-character-set = utf8mb4\nlocal-infile = 1\n")
+    report = output.with_suffix(".xml")
+    run([python(), "-m", "pytest", "-q", "-p", "no:cacheprovider", ".", f"--junitxml={report}"], output, tests, TESTDB=f"{server.kind}.cnf")
+    return reported(report)
+
+
+def connectorpython(server, output):
+    """mysql-connector-python's tests with its package of the checkout's version, so that libmysqlclient is in it."""
+    place = checkout("connectorpython") / "mysql-connector-python"
+    version = re.search(r"VERSION = \((\d+), (\d+), (\d+)", (place / "lib/mysql/connector/version.py").read_text()).groups()
+    subprocess.run([python(), "-m", "pip", "-q", "install", f"mysql-connector-python=={'.'.join(version)}"], check=True)
+    empty(server, "myconnpy")
+    socket = server.connect()
+    path = harness.value(socket, "SELECT @@socket")
+    text = run([python(), "unittests.py", "--use-external-server", "--skip-install", "--host", server.host, "--port", server.port, "--user", "root",
+                "--unix-socket", path, "--verbosity", "2"], output, place)
+    names = {"ok": "passed", "FAIL": "failed", "ERROR": "failed", "skipped": "skipped"}
+    results, test = {}, None
+    for line in text.splitlines():
+        # What a test writes stands between its name and its outcome.
+        named = re.match(r"([\w.() ]+) \.\.\. ", line)
+        test = named[1] if named else test
+        word = re.search(r"(?:^| )(ok|FAIL|ERROR|skipped)(?: .*)?$", line)
+        if test and word:
+            results[test], test = names[word[1]], None
+    return results
+
+
+def mariadbj(server, output):
+    """MariaDB Connector/J's tests."""
+    place = checkout("mariadbj")
+    if not (place / "target/test-classes").exists():
+        subprocess.run(["mvn", "-q", "-B", "-DskipTests", "test-compile"], check=True, cwd=place)
+    settings = place / "target/test-classes/conf.properties"
+    changed = re.sub(r"^DB_HOST=.*", f"DB_HOST={server.host}", settings.read_text(), flags=re.M)
+    settings.write_text(re.sub(r"^DB_PORT=.*", f"DB_PORT={server.port}", changed, flags=re.M))
+    shutil.rmtree(place / "target/surefire-reports", ignore_errors=True)
+    empty(server, "testj")
+    run(["mvn", "-q", "-B", "surefire:test", "-Dmaven.test.failure.ignore=true"], output, place)
+    results = {}
+    for report in (place / "target/surefire-reports").glob("*.xml"):
+        results.update(reported(report))
+    return results
+
+
+SUITES = {"sqlalchemy": sqlalchemy, "django": django, "go": go, "connectorj": connectorj, "mysql2": mysql2,
+          "mysqlclient": mysqlclient, "connectorpython": connectorpython, "connectorc": connectorc, "mariadbj": mariadbj}

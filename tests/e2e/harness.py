@@ -13,7 +13,7 @@ import time
 import pymysql
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-BINARY = pathlib.Path(os.environ.get("CLEARWAY", TOP / "target/debug/clearway"))
+BINARY = pathlib.Path(os.environ.get("CLEARWAY", TOP / "target/debug/clearway")).absolute()
 START_SECONDS = 60
 
 

@@ -176,3 +176,71 @@ def test_what_tls_is_made_of(server):
     assert current["Current_tls_version"] == "TLSv1.2,TLSv1.3"
     named = pymysql.connect(host="localhost", port=server.port, user="root", password=server.password, ssl={"check_hostname": False})
     assert rows(named, "SHOW STATUS LIKE 'Tls_sni%'") == (("Tls_sni_server_name", "localhost"),)
+
+
+PS_MULTI_RESULTS, PS_OUT_PARAMS, MORE_RESULTS = 1 << 18, 0x1000, 0x8
+
+
+def execute(connection, statement, values, cursor=0):
+    """Prepares and executes: how many columns it said that there are, and the answer packet by packet."""
+    connection.command(b"\x16" + statement.encode())
+    prepared = connection.read()
+    assert prepared[0] == 0, error(prepared)
+    columns, parameters = struct.unpack("<HH", prepared[5:9])
+    for _ in range(columns + parameters):
+        connection.read()
+    nulls, types, data = bytearray((len(values) + 7) // 8), b"", b""
+    for at, value_ in enumerate(values):
+        if value_ is None:
+            nulls[at // 8] |= 1 << at % 8
+        types += b"\x06\0" if value_ is None else b"\x08\0" if isinstance(value_, int) else b"\xfd\0"
+        data += b"" if value_ is None else struct.pack("<q", value_) if isinstance(value_, int) else bytes([len(value_)]) + value_
+    bound = bytes(nulls) + b"\1" + types + data if values else b""
+    connection.command(b"\x17" + prepared[1:5] + bytes([cursor, 1, 0, 0, 0]) + bound)
+    return columns, connection.answer()
+
+
+def test_what_a_call_makes_of_its_parameters(server):
+    admin = server.connect()
+    run("CREATE DATABASE IF NOT EXISTS outs", on=admin)
+    run("DROP PROCEDURE IF EXISTS outs.p", "DROP PROCEDURE IF EXISTS outs.n",
+        "CREATE PROCEDURE outs.p(IN a INT, OUT b VARCHAR(19), INOUT c DECIMAL(10,2), OUT d DATETIME(3), OUT e JSON, OUT f ENUM('x','y'), "
+        "OUT g BIGINT UNSIGNED) BEGIN SELECT a; SET b = 'out', c = c + 1, d = '2020-01-02 03:04:05.678', e = '{\"a\": 1}', f = 'y', "
+        "g = 18446744073709551615; END", "CREATE PROCEDURE outs.n(OUT a INT) BEGIN END", on=admin)
+    connection = client(server, DEPRECATE_EOF | PS_MULTI_RESULTS, database="outs")
+    answer = execute(connection, "CALL p(?,?,?,?,?,?,?)", [5, b"in", b"10.5", None, None, None, None])[1]
+    # Its own rows, then one of what it has made of OUT and INOUT, then the end.
+    assert answer[0] == b"\1" and answer[4] == b"\x06"
+    table = b"\4outs\1p\1p"
+    # MySQL says of texts that they are binary.
+    described = [packet.replace(b"\x0c\xff\0", b"\x0c?\0") for packet in answer[5:11]]
+    assert described == [b"\3def" + table + of for of in (
+        b"\1b\1b\x0c?\0\x4c\0\0\0\xfd\0\0\0\0\0", b"\1c\1c\x0c?\0\x0c\0\0\0\xf6\0\0\2\0\0", b"\1d\1d\x0c?\0\x17\0\0\0\x0c\x80\0\3\0\0",
+        b"\1e\1e\x0c?\0\xff\xff\xff\xff\xf5\x90\0\0\0\0", b"\1f\1f\x0c?\0\4\0\0\0\xfe\0\1\0\0\0", b"\1g\1g\x0c?\0\x14\0\0\0\x08 \0\0\0\0")]
+    assert answer[11] == b'\0\0\3out\x0511.50\x0b\xe4\x07\1\2\3\4\5pX\n\0\x08{"a": 1}\1y' + b"\xff" * 8
+    assert int.from_bytes(answer[12][3:5], "little") & (PS_OUT_PARAMS | MORE_RESULTS) == PS_OUT_PARAMS | MORE_RESULTS
+    assert answer[13][0] == 0 and len(answer) == 14 and int.from_bytes(answer[13][3:5], "little") & MORE_RESULTS == 0
+    # Variables get theirs as ever, and only what was a parameter is sent.
+    answer = execute(connection, "CALL p(1,@b,?,@d,@e,@f,@g)", [b"1"])[1]
+    assert answer[4:7] == [b"\1", b"\3def" + table + b"\1c\1c\x0c?\0\x0c\0\0\0\xf6\0\0\2\0\0", b"\0\0\x042.00"]
+    assert connection.rows("SELECT @b, @f") == [["out", "y"]]
+    assert execute(connection, "CALL n(?)", [3])[1][2] == b"\0\4"
+    assert error(execute(connection, "CALL n(? + 1)", [3])[1][0])[0] == 1414
+    # Who cannot take that row gets none.
+    plain = client(server, DEPRECATE_EOF, database="outs")
+    assert len(execute(plain, "CALL n(?)", [3])[1]) == 1
+    # EXECUTE gives them back to the variables.
+    connection.query("PREPARE s FROM 'CALL p(?,?,?,?,?,?,?)'")
+    connection.query("SET @a = 1, @b = NULL, @c = 2, @f = NULL, @g = NULL")
+    connection.query("EXECUTE s USING @a, @b, @c, @d, @e, @f, @g")
+    assert connection.rows("SELECT @a, @b, @c, @f, @g") == [["1", "out", "3.00", "y", "18446744073709551615"]]
+
+
+def test_a_query_into_something_has_no_columns_and_no_cursor(server):
+    connection = client(server, DEPRECATE_EOF)
+    for statement in ("SELECT 1, 2 INTO @a, @b", "SELECT 1 INTO OUTFILE '/nonexistent/x'", "SELECT 1 UNION SELECT 1 INTO @a"):
+        columns, answer = execute(connection, statement, [], cursor=1)
+        assert columns == 0 and error(answer[0])[0] == 1323, statement
+    assert execute(connection, "SELECT 1 UNION SELECT 1 INTO @c", [])[1][0][0] == 0
+    assert connection.rows("SELECT @c") == [["1"]]
+    assert execute(connection, "SELECT 1", [], cursor=1)[0] == 1

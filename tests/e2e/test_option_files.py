@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 from harness import BINARY, Server, rows, value
+from wire import Client
 
 FILES = pathlib.Path(__file__).with_name("option_files")
 
@@ -92,3 +93,35 @@ def test_the_pid_file_is_there_while_the_server_runs(start, tmp_path, clearway_o
     assert int((tmp_path / "named.pid").read_text()) == named.process.pid
     named.stop()
     assert not (tmp_path / "named.pid").exists()
+
+
+def test_a_file_of_former_versions_is_obeyed_as_far_as_it_goes(clearway_only):
+    server = start_with((FILES / "tuned-forum.cnf").read_text())
+    try:
+        connection = server.connect(charset="latin1")
+        variables = dict(rows(connection, "SHOW VARIABLES"))
+        host = variables["hostname"].split(".")[0]
+        data = variables["datadir"]
+        for variable, expected in (
+                ("sql_mode", "STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION"), ("report_host", "forum.example.net"), ("report_port", "3307"),
+                ("relay_log", f"{host}-relay-bin"), ("relay_log_basename", f"{data}{host}-relay-bin"),
+                ("relay_log_index", f"{data}{host}-relay-bin.index"), ("innodb_data_file_path", "clearway.data:16M:autoextend")):
+            assert variables[variable] == expected, variable
+        assert {"sql-mode", "innodb_data_home_dir", "relay_log", "sync_relay_log", "secure-auth"} <= set(warnings_of(server))
+        assert not set(warnings_of(server)) & {"report_host", "report_port", "skip-character-set-client-handshake"}
+    finally:
+        server.remove()
+
+
+@pytest.mark.parametrize("option, expected", [(None, "latin1_swedish_ci"), ("--skip-character-set-client-handshake", "utf8mb4_unicode_ci"),
+                                              ("--character-set-client-handshake=FALSE", "utf8mb4_unicode_ci")])
+def test_whose_character_set_a_connection_has(start, option, expected, clearway_only):
+    server = start("--collation-server=utf8mb4_unicode_ci", *([option] if option else []))
+    connection = Client(server.host, server.port, collation=8)
+    assert connection.rows("SELECT @@collation_connection, @@character_set_client") == [[expected, expected.split("_")[0]]]
+    assert connection.rows("SELECT @@character_set_results") == [[expected.split("_")[0]]]
+
+
+def test_the_port_that_is_reported_is_the_servers_own_if_none_is_named(start, clearway_only):
+    server = start()
+    assert value(server.connect(), "SELECT @@report_port = @@port AND @@report_host IS NULL") == 1

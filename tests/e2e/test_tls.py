@@ -303,6 +303,15 @@ def test_a_client_certificate_of_another_authority_is_refused(start):
     assert value(connect(server, context(server, "client")), "SELECT 1") == 1
 
 
+@pytest.mark.parametrize("words", [["-tls1_3"], ["-tls1_2", "-cipher", "ECDHE-RSA-AES128-GCM-SHA256"]])
+def test_the_authority_is_shown_with_the_certificate(server, words):
+    """Connector/C from 3.4 on takes a certificate that it cannot check for the server's if the chain ends with one signed by itself."""
+    shown = subprocess.run(["openssl", "s_client", "-starttls", "mysql", "-connect", f"127.0.0.1:{server.port}", "-showcerts", *words],
+                           stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert shown.stdout.count("BEGIN CERTIFICATE") == 2
+    assert "self-signed certificate in certificate chain" in shown.stdout
+
+
 def test_require_secure_transport(start):
     server = start("--require_secure_transport=ON")
     wait_until(lambda: server.socket.exists(), 20, "no socket")

@@ -31,7 +31,8 @@ def string(data, at):
 class Client:
     """Logged in as `user`, who has no password. `zstd_level` is said with ZSTD."""
 
-    def __init__(self, host, port, more=0, user="root", database=None, zstd_level=3, plugin=b"caching_sha2_password", before=b""):
+    def __init__(self, host, port, more=0, user="root", database=None, zstd_level=3, plugin=b"caching_sha2_password", before=b"",
+                 collation=255):
         self.socket = socket.create_connection((host, port), timeout=30)
         self.socket.settimeout(30)
         self.frames = None
@@ -45,7 +46,7 @@ class Client:
             raise Refused(*error(self.greeting))
         self.offered = offered(self.greeting)
         self.capabilities = BASE | more | (CONNECT_WITH_DB if database else 0)
-        login = struct.pack("<IIB", self.capabilities, 1 << 24, 255) + bytes(23) + user.encode() + b"\0\0"
+        login = struct.pack("<IIB", self.capabilities, 1 << 24, collation) + bytes(23) + user.encode() + b"\0\0"
         login += (database.encode() + b"\0" if database else b"") + plugin + b"\0"
         if self.capabilities & ZSTD:
             login += bytes([zstd_level])

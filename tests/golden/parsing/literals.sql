@@ -5,7 +5,6 @@ SELECT 1 -- to the end
 SELECT 1 # to the end
 + 2;
 SELECT 1 --1;
--- differs: name of a column
 SELECT /*! 1 + */ 2, /*!80000 3 + */ 4, /*!99999 5 + */ 6, /*!50000 7*/;
 SELECT /*+ MAX_EXECUTION_TIME(1000) */ 1;
 SELECT 1.5e3, 1e-2, .5, 5., 0x1F, 0b11, TRUE, FALSE, NULL, \N;

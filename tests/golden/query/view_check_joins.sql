@@ -62,3 +62,54 @@ UPDATE of_some SET x = 6 WHERE id = 2;
 -- sort
 SELECT * FROM a;
 SELECT table_name, is_updatable, check_option FROM information_schema.views WHERE table_schema = 'golden' ORDER BY table_name;
+-- LOCAL asks for the view's own conditions, whatever the views in FROM are.
+CREATE VIEW loose AS SELECT a.id, a.x, b.id AS bid, b.y FROM a JOIN b ON a.id = b.id WHERE a.x < 60;
+CREATE VIEW local_over_join AS SELECT id, x, bid, y FROM loose WHERE y > 5 AND x < 60 WITH LOCAL CHECK OPTION;
+CREATE VIEW local_beside AS SELECT loose.id, loose.x, c.y FROM loose JOIN b AS c ON loose.id = c.id WITH LOCAL CHECK OPTION;
+UPDATE local_over_join SET id = 90 WHERE id = 2;
+UPDATE local_over_join SET x = 90 WHERE id = 3;
+UPDATE local_over_join SET y = 1 WHERE id = 3;
+UPDATE local_beside SET id = 91 WHERE id = 3;
+UPDATE local_beside SET x = 92 WHERE id = 3;
+CREATE VIEW over_local AS SELECT id, x, y FROM local_over_join;
+UPDATE over_local SET y = 2;
+-- A row that is inserted has no row of the other table beside it.
+CREATE VIEW inserted AS SELECT a.id, a.x, a.nn, b.id AS bid, b.y FROM a JOIN b WHERE a.x < 60 WITH CHECK OPTION;
+INSERT INTO inserted (id, x) VALUES (100, 60);
+INSERT INTO inserted (id, x) VALUES (100, 59);
+INSERT INTO inserted (id, x) SELECT 101, 60;
+INSERT IGNORE INTO inserted (id, x) VALUES (101, 60), (102, 58);
+SHOW WARNINGS;
+INSERT INTO inserted (id, x) VALUES (100, 1) ON DUPLICATE KEY UPDATE x = 70;
+INSERT INTO inserted (id, x) VALUES (100, 1) ON DUPLICATE KEY UPDATE x = 57;
+INSERT INTO inserted VALUES (1, 2, 3, 4, 5);
+INSERT INTO inserted (id, y) VALUES (1, 2);
+REPLACE INTO inserted (id, x) VALUES (100, 1);
+INSERT INTO joined (id, x) VALUES (103, 1);
+INSERT INTO cascading (id, x) VALUES (104, 1);
+INSERT INTO locally (id, x) VALUES (104, 1);
+INSERT INTO over_cascading (id, x) VALUES (104, 1);
+INSERT INTO over_checked (id, x) VALUES (105, 60);
+INSERT INTO over_checked (id, x) VALUES (105, 56);
+CREATE VIEW of_either AS SELECT a.id, a.x, b.y FROM b JOIN a WHERE a.x < 10 OR b.y = 7 WITH CHECK OPTION;
+INSERT INTO of_either (id, x) VALUES (106, 10);
+INSERT INTO of_either (id, x) VALUES (106, 9);
+CREATE TABLE listed (id INT PRIMARY KEY);
+INSERT INTO listed VALUES (107), (108);
+CREATE VIEW of_listed AS SELECT a.id, a.x, b.y FROM a JOIN b WHERE a.id IN (SELECT id FROM listed) WITH CHECK OPTION;
+INSERT INTO of_listed (id, x) VALUES (109, 1);
+INSERT INTO of_listed (id, x) VALUES (107, 1);
+CREATE VIEW of_listed_second AS SELECT a.id, a.x, b.y FROM b JOIN a WHERE a.id IN (SELECT id FROM listed) WITH CHECK OPTION;
+INSERT INTO of_listed_second (id, x) VALUES (108, 1);
+CREATE VIEW of_existing AS SELECT a.id, a.x, b.y FROM a JOIN b WHERE EXISTS (SELECT 1 FROM listed WHERE listed.id = a.id + 1) WITH CHECK OPTION;
+INSERT INTO of_existing (id, x) VALUES (110, 1);
+PREPARE p FROM 'INSERT INTO inserted (id, x) VALUES (?, ?)';
+SET @id = 120, @x = 61;
+EXECUTE p USING @id, @x;
+SET @x = 1;
+EXECUTE p USING @id, @x;
+-- sort
+SELECT * FROM a;
+-- sort
+SELECT * FROM b;
+SELECT table_name, is_updatable, check_option FROM information_schema.views WHERE table_schema = 'golden' ORDER BY table_name;

@@ -54,3 +54,15 @@ XA RECOVER CONVERT XID;
 XA START X'01AB';
 XA END X'01AB';
 XA COMMIT X'01AB' ONE PHASE;
+-- A transaction that was ended goes on.
+XA START 'again';
+INSERT INTO t VALUES (901);
+XA END 'again';
+XA START 'another' RESUME;
+XA START 'again' JOIN;
+XA START 'again' RESUME;
+INSERT INTO t VALUES (902);
+XA START 'again' RESUME;
+XA END 'again';
+XA ROLLBACK 'again';
+XA START 'again' RESUME;

@@ -183,7 +183,6 @@ impl Session {
             .with(ServerStatus::IN_TRANSACTION_READONLY, in_transaction && self.transaction.read_only)
             .with(ServerStatus::NO_BACKSLASH_ESCAPES, self.state.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES))
             .with(ServerStatus::MORE_RESULTS_EXISTS, more)
-            .with(ServerStatus::PS_OUT_PARAMS, self.programs.gives_back)
     }
 
     /// An OK packet for a statement without result set.

@@ -79,9 +79,9 @@ impl Session {
             }
             Statement::Handler(statement) => return self.handler(parsed, statement, out),
             Statement::Xa(Xa::Recover { convert_xid }) => return self.xa_recover(*convert_xid, out),
-            Statement::Help(_) => {
-                // There are no help texts: no topic matches.
-                return self.send(inspect::show::help(), out);
+            Statement::Help(mask) => {
+                let mask = String::from_utf8_lossy(parsed.bytes(*mask)).into_owned();
+                return self.help(&mask, out);
             }
             Statement::DescribeTable { table, column } => {
                 self.catalog.get(self.server.catalog.cell());
@@ -100,11 +100,12 @@ impl Session {
             Statement::Execute { name, using } => {
                 let given = using.iter().map(|n| crate::charset::parameter_of(&self.state, parsed.name(*n)));
                 let (mut values, binary): (Vec<Value<'static>>, Vec<bool>) = given.unzip();
-                let using = using.iter().map(|n| parsed.name(*n).to_string()).collect();
-                let before = std::mem::replace(&mut self.programs.using, using);
-                let done = self.execute_named(parsed.name(*name), &mut values, &|i| binary[i], out);
-                self.programs.using = before;
-                return done;
+                let done = self.execute_named(parsed.name(*name), &mut values, &|i| binary[i], out)?;
+                for out in std::mem::take(&mut self.bound.out) {
+                    let variable = parsed.name(using[out.param as usize]);
+                    expr::Env::set_user_variable(&mut self.state, variable, out.value, out.data_type);
+                }
+                return Ok(done);
             }
             _ => {
                 self.entry.stage(match parsed.statement {

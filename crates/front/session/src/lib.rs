@@ -54,6 +54,7 @@ mod gathering;
 mod gtid;
 mod gtids;
 mod handler;
+mod help;
 mod hints;
 mod histograms;
 mod hosts;

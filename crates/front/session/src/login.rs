@@ -18,6 +18,7 @@ use types::codes::*;
 use types::collation::CollationId;
 use types::{Result, SqlError, err};
 
+const COLLATION_SERVER: VarId = id("collation_server");
 pub(crate) const OFFLINE: VarId = id("offline_mode");
 const VERSION: VarId = id("version");
 const CONNECT_TIMEOUT: VarId = id("connect_timeout");
@@ -307,7 +308,10 @@ impl Session {
 
     /// The session is `identity`'s from now on. Errors 1231, 1044, 1049.
     fn become_account(&mut self, identity: Identity, database: Option<&str>, collation: u16) -> Result<()> {
-        let collation = CollationId(collation);
+        let collation = match self.server.client_charset {
+            true => CollationId(collation),
+            false => CollationId::by_name(self.state.vars.text(COLLATION_SERVER)).expect("checked when set"),
+        };
         // Statements are not read in a set whose characters take two bytes or more.
         if collation.is_known() && collation.charset().mbminlen() > 1 {
             return Err(err!(ER_WRONG_VALUE_FOR_VAR, "character_set_client", collation.charset().name()));

@@ -50,6 +50,11 @@ fn unknown(id: u32, command: &str) -> types::SqlError {
     err!(ER_UNKNOWN_STMT_HANDLER, id, command)
 }
 
+/// A query whose rows go INTO variables or a file: nothing of it is sent.
+fn puts_into(parsed: &Parsed) -> bool {
+    matches!(parsed.statement, Statement::Query(id) if parsed[id].into.is_some())
+}
+
 impl Session {
     fn new_stmt(&mut self, text: &[u8]) -> Result<(u32, u32)> {
         observe::increment(self.com("stmt_prepare"));
@@ -151,7 +156,8 @@ impl Session {
         let (columns, parameters): (Vec<Column<'_>>, Vec<Column<'_>>) = match &stmt.body {
             Body::Planned(planned) => {
                 let prepared = &planned.prepared;
-                (prepared.columns().iter().map(wire_column).collect(), prepared.parameters().iter().map(told).collect())
+                let sent = if puts_into(&planned.parsed) { &[] } else { prepared.columns() };
+                (sent.iter().map(wire_column).collect(), prepared.parameters().iter().map(told).collect())
             }
             Body::Other(_) => {
                 let text = parameter::text_type(self.state.vars.hot().literals);
@@ -238,6 +244,9 @@ impl Session {
             self.bind(planned, values, &|i| types.get(i).is_some_and(|t| t.is_bytes()))?;
         }
         match what {
+            Body::Planned(planned) if !cursor.is_none() && puts_into(&planned.parsed) => {
+                Err(err!(ER_SP_BAD_CURSOR_SELECT))
+            }
             Body::Planned(planned) if !cursor.is_none() && planned.is_query => {
                 let left = CURSOR_BYTES_MAX.saturating_sub(self.statements.cursor_bytes);
                 let mut sink = MemorySink::new(left);
@@ -275,7 +284,7 @@ impl Session {
         if !values.is_empty() && !takes {
             return Err(err!(ER_NOT_SUPPORTED_YET, "parameters in this statement"));
         }
-        self.bound = Bound { values: values.iter().map(|v| v.clone().into_owned()).collect(), read: 0 };
+        self.bound = Bound { values: values.iter().map(|v| v.clone().into_owned()).collect(), ..Bound::default() };
         let result = match is_interpreted(&parsed.statement) {
             true => self.interpret(Arc::clone(parsed), out),
             false => match crate::events::expressions::scheduled(&parsed.statement) {
@@ -283,7 +292,7 @@ impl Session {
                 None => self.obey(parsed, false, out),
             },
         };
-        self.bound = Bound::default();
+        self.bound = Bound { out: std::mem::take(&mut self.bound.out), ..Bound::default() };
         result
     }
 

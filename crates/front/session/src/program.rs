@@ -6,14 +6,14 @@ use crate::run::REPLANS_MAX;
 use crate::session::plans::Planned;
 use crate::session::programs::Running;
 use crate::session::{Done, Session};
+use crate::sink::{gone, wire_column};
 use crate::variables::{VarId, id};
 use accounts::{Access, AccountName, Privileges};
 use catalog::RoutineKind;
 use engine::Transaction;
-use expr::Env as _;
-use plan::LocalType;
-use protocol::{Capabilities, Output};
-use run::program::{Condition, Form, GivenBack, Host, Interpreter, Own, Plans, run_statement};
+use plan::{ColumnMeta, LocalType};
+use protocol::{Capabilities, Column, Output, RowFormat, ServerStatus};
+use run::program::{Condition, Form, Host, Interpreter, OutValue, Own, Plans, run_statement};
 use run::{Env, Outcome, Prepared, RowSink};
 use sql::ast::{ObjectName, Parsed, Statement};
 use std::sync::Arc;
@@ -25,6 +25,10 @@ pub(crate) const SQL_MODE: VarId = id("sql_mode");
 pub(crate) const COLLATION: VarId = id("collation_connection");
 pub(crate) const CHARSET: VarId = id("character_set_connection");
 const PROGRAM_CACHE: VarId = id("stored_program_cache");
+
+fn of_out_value(out: OutValue) -> (Value<'static>, ColumnMeta) {
+    (out.value, ColumnMeta::of_parameter((out.schema, out.routine), out.name, out.data_type))
+}
 
 /// A session while a statement of programs runs in it.
 struct Calling<'s> {
@@ -45,19 +49,30 @@ impl Session {
         observe::increment(self.com(kind_of(&parsed)));
         let is_get = matches!(parsed.statement, Statement::GetDiagnostics(_));
         let before = self.state.warning_count;
-        let (values, types) = self.bound_values();
+        let (values, mut types) = self.bound_values();
+        for (value, data_type) in values.iter().zip(&mut types) {
+            // A parameter takes a moment with as many digits as it has.
+            if matches!(value, Value::DateTime(at) if at.micros() == 0)
+                || matches!(value, Value::Time(t) if t.micros() == 0)
+            {
+                data_type.decimals = 0;
+            }
+        }
         let more = self.more;
         self.more |= is_call;
         // That of a call which no handler has saved.
         self.programs.is_cut = false;
         let result = run_statement(&mut Calling { session: self, out }, parsed, values, types);
-        let result = result.and_then(|given_back| self.give_back(given_back, out));
         self.more = more;
         if is_call && self.autocommits() && !self.tx.is_active() {
             // No statement of it has ended what the procedure was kept for.
             self.ended();
         }
-        result?;
+        let out_values = result?;
+        match self.format {
+            RowFormat::Binary => self.send_out_values(out_values, out)?,
+            RowFormat::Text => self.bound.out = out_values,
+        }
         let affected_rows = if is_call { self.state.row_count.max(0) as u64 } else { 0 };
         self.state.row_count = affected_rows as i64;
         // GET DIAGNOSTICS tells of nothing but what itself has come to.
@@ -71,31 +86,18 @@ impl Session {
         Ok(if std::mem::take(&mut self.programs.closes) { Done::Close } else { Done::Answered })
     }
 
-    /// What parameters of a CALL give back to its `?`: to the variables of EXECUTE USING, or in a row of its own to who has sent
-    /// COM_STMT_EXECUTE (manual, "Multi-Resultset", SERVER_PS_OUT_PARAMS).
-    fn give_back(&mut self, given: Vec<GivenBack>, out: &mut Output) -> Result<()> {
-        if given.is_empty() {
+    /// The row of those parameters of a CALL that are OUT or INOUT and were `?`, behind the procedure's own results.
+    fn send_out_values(&mut self, values: Vec<OutValue>, out: &mut Output) -> Result<()> {
+        if values.is_empty() || !out.capabilities().has(Capabilities::PS_MULTI_RESULTS) {
             return Ok(());
         }
-        if self.state.runs_execute {
-            for GivenBack { number, value, data_type, .. } in given {
-                let name = self.programs.using[number as usize].clone();
-                self.state.set_user_variable(&name, value, data_type);
-            }
-            return Ok(());
-        }
-        if !out.capabilities().has(Capabilities::PS_MULTI_RESULTS) {
-            return Ok(());
-        }
-        let rows = self.state.row_count;
-        let columns: Vec<_> = given.iter().map(|g| (g.name.as_str(), g.data_type)).collect();
-        let row = given.iter().map(|g| g.value.clone()).collect();
-        let rows_back = inspect::Rows::new(&columns, vec![row]);
-        self.programs.gives_back = true;
-        let sent = self.send(rows_back, out);
-        self.programs.gives_back = false;
-        self.state.row_count = rows;
-        sent.map(drop)
+        let (row, metas): (Vec<Value<'static>>, Vec<ColumnMeta>) = values.into_iter().map(of_out_value).unzip();
+        let columns: Vec<Column<'_>> = metas.iter().map(wire_column).collect();
+        let types: Vec<DataType> = metas.iter().map(|meta| meta.data_type).collect();
+        let status = self.status(true).with(ServerStatus::PS_OUT_PARAMS, true);
+        out.start_rows(&columns, status, self.state.wire_warnings()).map_err(|_| gone())?;
+        out.row(RowFormat::Binary, &types, &row).map_err(|_| gone())?;
+        out.end_rows(status, self.state.wire_warnings()).map_err(|_| gone())
     }
 
     /// Runs an event's body.

@@ -21,8 +21,9 @@ use types::{Result, SqlError, err};
 const GTID_MODE: VarId = id("gtid_mode");
 const SERVER_UUID: VarId = id("server_uuid");
 const VERSION: VarId = id("version");
-const HOSTNAME: VarId = id("hostname");
-const PORT: VarId = id("port");
+const RELAY_LOG: VarId = id("relay_log");
+const REPORT_HOST: VarId = id("report_host");
+const REPORT_PORT: VarId = id("report_port");
 const DATADIR: VarId = id("datadir");
 const NET_TIMEOUT: VarId = id("replica_net_timeout");
 const RETRIES: VarId = id("replica_transaction_retries");
@@ -286,8 +287,10 @@ impl Host for Here {
     }
 
     fn report(&self) -> (String, u16) {
-        // `report_host` is not set, so that nothing is told but the port.
-        self.global(|globals| (String::new(), globals.uint(PORT) as u16), (String::new(), 0))
+        let told = |globals: &crate::variables::Globals| {
+            (globals.text(REPORT_HOST).to_string(), globals.uint(REPORT_PORT) as u16)
+        };
+        self.global(told, (String::new(), 0))
     }
 
     fn answers(&self) -> bool {
@@ -320,8 +323,11 @@ impl Host for Here {
 
     fn relay_base(&self) -> (PathBuf, String) {
         let base = |globals: &crate::variables::Globals| {
-            let host = globals.text(HOSTNAME).split('.').next().unwrap_or_default().to_string();
-            (PathBuf::from(globals.text(DATADIR)), format!("{host}-relay-bin"))
+            let base = match globals.text(RELAY_LOG) {
+                "" => "relay-bin",
+                base => base,
+            };
+            (PathBuf::from(globals.text(DATADIR)), base.to_string())
         };
         self.global(base, (PathBuf::new(), "relay-bin".to_string()))
     }

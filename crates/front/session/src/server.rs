@@ -56,6 +56,8 @@ pub struct Settings {
     pub goes_on: bool,
     /// mysql_native_password can be used.
     pub native_password: bool,
+    /// A client that logs in says which character set it speaks; else it is the server's.
+    pub client_charset: bool,
     /// What the first connections are offered.
     pub tls: Tls,
     pub binlog: Option<Arc<binlog::Binlog>>,
@@ -103,6 +105,8 @@ pub struct Server {
     /// By connection. W: dumps that begin and end.
     pub(crate) dumps: Mutex<BTreeMap<u32, crate::dumps::Dumping>>,
     pub(crate) gathering: Gathering,
+    /// See [`Settings::client_charset`].
+    pub(crate) client_charset: bool,
     /// By connection. W: replicas that register and go. R: SHOW REPLICAS.
     pub(crate) replicas: Mutex<BTreeMap<u32, crate::dumps::Replica>>,
     /// This server's own sources.

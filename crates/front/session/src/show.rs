@@ -43,6 +43,37 @@ const VERSION: VarId = id("version");
 const QUOTES_NAMES: VarId = id("sql_quote_show_create");
 const HASH_AS_HEX: VarId = id("print_identified_with_as_hex");
 
+/// What clients are told of a column that has no default.
+const NO_DEFAULT_VALUE: u16 = protocol::ColumnFlags::NO_DEFAULT_VALUE.0;
+
+/// Where clients are told that SHOW COLUMNS comes from.
+const COLUMNS: (&str, &str) = ("", "COLUMNS");
+
+/// The schema and table that clients are told of as those of the statement's columns. MySQL leaves the schema out where it makes a
+/// query of several tables of the statement.
+fn told_table(what: &ShowWhat) -> (&'static str, &'static str) {
+    match what {
+        ShowWhat::Databases => ("", "SCHEMATA"),
+        ShowWhat::Tables { .. } | ShowWhat::TableStatus { .. } => ("", "TABLES"),
+        ShowWhat::Columns { .. } => COLUMNS,
+        ShowWhat::Index { .. } => ("", "SHOW_STATISTICS"),
+        ShowWhat::ProcedureStatus | ShowWhat::FunctionStatus => ("", "ROUTINES"),
+        ShowWhat::Triggers { .. } => ("", "TRIGGERS"),
+        ShowWhat::Events { .. } => ("", "EVENTS"),
+        ShowWhat::Engines => ("information_schema", "ENGINES"),
+        ShowWhat::Plugins => ("information_schema", "PLUGINS"),
+        ShowWhat::CharacterSet => ("information_schema", "CHARACTER_SETS"),
+        ShowWhat::Collation => ("information_schema", "COLLATIONS"),
+        ShowWhat::OpenTables { .. } => ("information_schema", "OPEN_TABLES"),
+        ShowWhat::Profile { .. } => ("information_schema", "PROFILING"),
+        ShowWhat::Variables(VarScope::Global) => ("performance_schema", "global_variables"),
+        ShowWhat::Variables(_) => ("performance_schema", "session_variables"),
+        ShowWhat::Status(VarScope::Global) => ("performance_schema", "global_status"),
+        ShowWhat::Status(_) => ("performance_schema", "session_status"),
+        _ => ("", ""),
+    }
+}
+
 impl Session {
     /// What virtual tables may see of this session.
     pub(crate) fn inspect_context(&self) -> inspect::Context {
@@ -98,6 +129,7 @@ impl Session {
     ) -> Result<Done> {
         let (schema, name) = self.seen_table(parsed, table)?;
         let mut rows = show::columns(&self.inspect_context(), &schema, &name, false)?;
+        rows.of = COLUMNS;
         if let Some(pattern) = column {
             keep_like(&mut rows, parsed.bytes(pattern));
         }
@@ -115,6 +147,7 @@ impl Session {
             _ => {}
         }
         let mut rows = self.show_rows(parsed, statement)?;
+        rows.of = told_table(&statement.what);
         if !self.state.vars.bool(QUOTES_NAMES) {
             crate::quotes::unquote(&statement.what, &mut rows);
         }
@@ -357,15 +390,21 @@ impl Session {
     /// `of_before`: the session's conditions are of the statement before.
     fn send_rows(&mut self, rows: Rows, of_before: bool, out: &mut Output) -> Result<Done> {
         self.log.sent = rows.rows.len() as u64;
+        let (schema, table) = rows.of;
         let meta = |(name, data_type): (String, DataType)| ColumnMeta {
-            schema: String::new(),
-            table: String::new(),
-            org_table: String::new(),
-            org_name: String::new(),
+            schema: schema.to_string(),
+            table: table.to_string(),
+            org_table: if schema.is_empty() { String::new() } else { table.to_string() },
+            org_name: if table.is_empty() { String::new() } else { name.clone() },
             name,
             data_type,
             // They come from temporary tables in MySQL.
-            flags: if matches!(data_type.kind, TypeKind::Enum | TypeKind::Set) { plan::KEPT } else { 0 },
+            flags: match data_type.kind {
+                _ if schema == "performance_schema" && !data_type.nullable => plan::KEPT | NO_DEFAULT_VALUE,
+                TypeKind::Enum | TypeKind::Set => plan::KEPT,
+                _ if table.is_empty() => 0,
+                _ => plan::KEPT,
+            },
             provenance: plan::Provenance::Table,
             told: None,
             extreme_of: None,

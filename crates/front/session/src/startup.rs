@@ -399,6 +399,7 @@ impl Server {
             gtids: Gtids::default(),
             dumps: Mutex::new(Rank::Session, BTreeMap::new()),
             gathering: Gathering::default(),
+            client_charset: settings.client_charset,
             replicas: Mutex::new(Rank::Session, BTreeMap::new()),
             channels: crate::channels::Channels::new(),
             catalog,

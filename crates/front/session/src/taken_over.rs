@@ -4,10 +4,10 @@
 use crate::server::store_accounts;
 use crate::session::Session;
 use crate::sink::gone;
+use catalog::Table;
 use catalog::error::from_engine;
-use catalog::{Ddl, Table};
-use engine::{Cursor, Direction, Range, Read};
-use inspect::granted::{self, KEPT, Made};
+use engine::{Cursor, Direction, Range, Read, Transaction};
+use inspect::granted::{self, Made};
 use std::ops::Bound;
 use std::sync::Arc;
 use sync::waits::Wait;
@@ -17,18 +17,19 @@ use types::{Result, err};
 /// Of so many rows at most a table is taken over.
 const ROWS_MAX: usize = 10_000_000;
 
-fn read(ddl: &mut Ddl<'_>, table: Arc<Table>) -> Result<Made> {
+/// All rows of a table. Errors 1317, 1728.
+pub(crate) fn rows_of(tx: &mut Transaction, table: Arc<Table>) -> Result<Made> {
     let tree = table.indexes[0].tree;
     let (mut rows, mut inside) = (Vec::new(), Vec::new());
     let all = Range { lower: Bound::Unbounded, upper: Bound::Unbounded };
     let mut scan = Cursor::new(tree, all, Direction::Forward, Read::Consistent, 0);
-    while let Some(entry) = scan.next(ddl.tx()).map_err(from_engine)? {
-        let row = run::long::inside(ddl.tx(), &table, entry.value, &mut inside)?;
+    while let Some(entry) = scan.next(tx).map_err(from_engine)? {
+        let row = run::long::inside(tx, &table, entry.value, &mut inside)?;
         rows.push((0..table.columns.len()).map(|i| run::write::column(&table, row, i).into_owned()).collect());
         if rows.len() > ROWS_MAX {
             return Err(err!(ER_CANNOT_LOAD_FROM_TABLE_V2, table.schema, table.name));
         }
-        ddl.tx().check_interrupt().map_err(from_engine)?;
+        tx.check_interrupt().map_err(from_engine)?;
     }
     Ok(Made { table, rows })
 }
@@ -48,8 +49,8 @@ impl Session {
 
     fn take_over(&mut self) -> Result<()> {
         let made = self.define(|ddl| {
-            let tables = ddl.lock_replaced(&KEPT)?;
-            tables.into_iter().map(|table| read(ddl, table)).collect::<Result<Vec<Made>>>()
+            let tables = ddl.lock_replaced()?;
+            tables.into_iter().map(|table| rows_of(ddl.tx(), table)).collect::<Result<Vec<Made>>>()
         })?;
         let servers = made.iter().find(|m| m.table.name == granted::SERVERS).map(granted::servers).transpose()?;
         self.begin_system_change("user")?;
@@ -63,7 +64,7 @@ impl Session {
                 }
                 servers.iter().try_for_each(|server| ddl.put_foreign_server(server))?;
             }
-            ddl.restore_computed(&KEPT)
+            ddl.restore_computed()
         })
     }
 

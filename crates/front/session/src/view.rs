@@ -148,8 +148,7 @@ impl Session {
             self.state.warn("Warning", told.code, told.message);
         }
         view.updatable = plan::written_views::is_updatable(&version, &schema, &view);
-        let is_checked = || plan::views::is_checkable(&version, &schema, &view);
-        if view.check_option != CheckOption::None && !(view.updatable && is_checked()) {
+        if view.check_option != CheckOption::None && !view.updatable {
             return Err(err!(ER_VIEW_NONUPD_CHECK, schema, name));
         }
         self.define(|ddl| ddl.put_view(&schema, &name, columns, view, replace))

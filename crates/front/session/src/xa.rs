@@ -110,10 +110,17 @@ impl Session {
     pub(crate) fn xa(&mut self, parsed: &Parsed, xa: Xa) -> Result<()> {
         match xa {
             Xa::Start { xid, join, resume } => {
-                if join || resume {
-                    return Err(err!(ER_XAER_INVAL));
+                match &mut self.xa {
+                    Some(own) if resume && own.stage == Stage::Idle => {
+                        if own.id != id_of(parsed, xid) {
+                            return Err(err!(ER_XAER_NOTA));
+                        }
+                        own.stage = Stage::Active;
+                        self.restrict();
+                    }
+                    _ if join || resume => return Err(err!(ER_XAER_INVAL)),
+                    _ => self.xa_start(id_of(parsed, xid))?,
                 }
-                self.xa_start(id_of(parsed, xid))?;
                 Ok(())
             }
             Xa::End { xid, suspend, .. } => {

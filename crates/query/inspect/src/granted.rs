@@ -30,9 +30,6 @@ pub const TABLES: [&str; 10] = [
 /// The table that tells of servers of others.
 pub const SERVERS: &str = "servers";
 
-/// Tables that hold what was put into them: those of HELP, which are there and empty.
-pub const KEPT: [&str; 4] = ["help_category", "help_keyword", "help_relation", "help_topic"];
-
 /// A table of `mysql` that was made anew, and its rows.
 pub struct Made {
     pub table: Arc<Table>,
@@ -40,14 +37,14 @@ pub struct Made {
 }
 
 impl Made {
-    fn records(&self) -> impl Iterator<Item = Record<'_>> {
+    pub(crate) fn records(&self) -> impl Iterator<Item = Record<'_>> {
         self.rows.iter().map(|values| Record { table: &self.table, values })
     }
 }
 
 /// A row, read by names of columns: the table need not be of this server's version.
 #[derive(Clone, Copy)]
-struct Record<'m> {
+pub(crate) struct Record<'m> {
     table: &'m Table,
     values: &'m [Value<'static>],
 }
@@ -75,7 +72,7 @@ impl<'m> Record<'m> {
         }
     }
 
-    fn text(&self, column: &str) -> Result<String> {
+    pub(crate) fn text(&self, column: &str) -> Result<String> {
         String::from_utf8(self.bytes(column)?).map_err(|_| self.broken())
     }
 
@@ -84,7 +81,7 @@ impl<'m> Record<'m> {
     }
 
     /// `None`: NULL.
-    fn number(&self, column: &str) -> Result<Option<u64>> {
+    pub(crate) fn number(&self, column: &str) -> Result<Option<u64>> {
         match self.at(column)?.0 {
             Value::Null => Ok(None),
             Value::UInt(n) => Ok(Some(*n)),

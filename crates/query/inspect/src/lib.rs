@@ -13,6 +13,7 @@ mod figures;
 pub mod granted;
 mod grants;
 mod grouped;
+pub mod help;
 mod hosts;
 mod information_schema;
 mod innodb;

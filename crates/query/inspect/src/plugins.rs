@@ -71,9 +71,9 @@ pub fn show(native_password: bool, installed: &[Installed]) -> Rows {
     };
     Rows::new(
         &[
-            ("Name", varchar(64)),
-            ("Status", varchar(10)),
-            ("Type", varchar(80)),
+            ("Name", varchar(64).not_null()),
+            ("Status", varchar(10).not_null()),
+            ("Type", varchar(80).not_null()),
             ("Library", varchar(64)),
             ("License", varchar(80)),
         ],

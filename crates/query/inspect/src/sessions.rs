@@ -118,7 +118,8 @@ fn attributes(cx: &Context, own: bool, out: &mut Vec<Row>) -> Result<()> {
             continue;
         }
         for (at, (name, value)) in session.attributes.iter().enumerate() {
-            out.push(vec![uint(session.connection), text(&**name), text(&**value), Value::Int(at as i64)]);
+            let value = if value.is_empty() { Value::Null } else { text(&**value) };
+            out.push(vec![uint(session.connection), text(&**name), value, Value::Int(at as i64)]);
         }
     }
     Ok(())

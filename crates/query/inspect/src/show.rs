@@ -243,7 +243,7 @@ pub fn collations() -> Rows {
 /// SHOW VARIABLES and SHOW STATUS.
 pub fn pairs(list: Vec<(String, String)>) -> Rows {
     let rows = list.into_iter().map(|(name, value)| vec![text(name), text(value)]).collect();
-    Rows::new(&[("Variable_name", varchar(64)), ("Value", varchar(1024))], rows)
+    Rows::new(&[("Variable_name", varchar(64).not_null()), ("Value", varchar(1024))], rows)
 }
 
 /// Static privileges: name, what they are granted on, what they allow.
@@ -325,11 +325,6 @@ pub fn open_tables(cx: &Context, schema: Option<&str>) -> Rows {
 pub fn empty(columns: &[&str]) -> Rows {
     let columns: Vec<_> = columns.iter().map(|c| (*c, varchar(64))).collect();
     Rows::new(&columns, Vec::new())
-}
-
-/// HELP for what no topic matches.
-pub fn help() -> Rows {
-    Rows::new(&[("name", varchar(64)), ("is_it_category", varchar(1))], Vec::new())
 }
 
 /// SHOW ENGINE ... MUTEX and LOGS, and STATUS of one that keeps nothing to tell of.

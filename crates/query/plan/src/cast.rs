@@ -116,6 +116,9 @@ impl Planner<'_> {
             CastType::NChar(None) => functions::lengths::whole(from, CollationId::UTF8MB3_GENERAL_CI),
             CastType::NChar(Some(n)) => DataType::string(TypeKind::VarChar, n, CollationId::UTF8MB3_GENERAL_CI),
             CastType::Date => DataType { length: 10, ..DataType::new(TypeKind::Date) },
+            CastType::Time(d @ 7..) | CastType::DateTime(d @ 7..) => {
+                return Err(err!(ER_TOO_BIG_PRECISION, d, "CAST", 6));
+            }
             CastType::Time(d) => DataType { length: 10, decimals: d, ..DataType::new(TypeKind::Time) },
             CastType::DateTime(d) => DataType { length: 19, decimals: d, ..DataType::new(TypeKind::DateTime) },
             CastType::Year => DataType { zerofill: false, ..DataType::new(TypeKind::Year).unsigned() },

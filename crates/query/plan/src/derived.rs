@@ -16,6 +16,7 @@ use crate::names::{Source, SourceColumn};
 use crate::node::{Group, Plan, QueryPlan};
 use crate::semijoin::{Candidate, SLOTS_MAX, lift, only_conditions_count};
 use crate::sorted::{OrderKey, sorted};
+use crate::source::Through;
 use crate::tables::TABLES_MAX;
 use expr::call::AggregateKind;
 use expr::{Expr, Node, Shape, common, compare, operand};
@@ -98,7 +99,8 @@ impl Planner<'_> {
         order: Vec<OrderKey>,
     ) -> Result<(), (Tree, Vec<Expr>, Vec<OrderKey>)> {
         // Of what is written through only columns that are read are computed.
-        let computed = !self.request.written && outputs.iter().any(|e| e.any(&mut |e| is_query(&e.node)));
+        let computed =
+            self.request.through == Through::Read && outputs.iter().any(|e| e.any(&mut |e| is_query(&e.node)));
         let large = outputs.iter().any(|e| e.has_more_nodes(MERGED_NODES_MAX));
         if computed || large || !order.iter().all(|o| self.is_movable(&o.expr)) {
             return Err((tree, conditions, order));
@@ -212,6 +214,10 @@ impl Planner<'_> {
         }
         self.block().shapes.extend(block.shapes);
         let conditions: Vec<Expr> = conditions.into_iter().map(lifted).collect();
+        let mut came: Vec<&Expr> = conditions.iter().collect();
+        tree.conditions(&mut came);
+        self.scope.blocks.last_mut().expect("inside a query block").sources[at].came_with =
+            came.into_iter().cloned().collect();
         match &mut tree {
             _ if self.scope.inner_side == 0 => self.block().moved.extend(conditions),
             Tree::Leaf(leaf) => {

@@ -66,6 +66,7 @@ pub mod tables;
 mod target_reads;
 pub mod trace;
 mod variable;
+mod view_check;
 pub mod views;
 pub mod window;
 pub mod written_views;
@@ -167,7 +168,7 @@ impl<'p> Planner<'p> {
                 candidate: None,
                 merges: source::Merges::All,
                 merging: false,
-                written: false,
+                through: source::Through::Read,
                 pushed: None,
             },
             warnings: state::Warnings { notes: Vec::new(), literal_warnings: Vec::new(), resolved: Vec::new() },

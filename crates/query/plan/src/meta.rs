@@ -159,6 +159,25 @@ const NO_DEFAULT_VALUE: u16 = 4096;
 const ON_UPDATE_NOW: u16 = 8192;
 const PART_KEY: u16 = 16384;
 
+impl ColumnMeta {
+    /// A parameter of a procedure, among what a CALL gives back.
+    pub fn of_parameter(routine: (String, String), name: String, data_type: types::DataType) -> ColumnMeta {
+        let (schema, routine) = routine;
+        ColumnMeta {
+            schema,
+            table: routine.clone(),
+            org_table: routine,
+            org_name: name.clone(),
+            name,
+            data_type,
+            flags: type_flags(&data_type),
+            provenance: Provenance::Table,
+            told: None,
+            extreme_of: None,
+        }
+    }
+}
+
 fn type_flags(ty: &types::DataType) -> u16 {
     let mut flags = 0;
     if !ty.nullable {

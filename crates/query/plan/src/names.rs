@@ -133,6 +133,8 @@ pub struct Source {
     /// A merged view's WITH CHECK OPTION: the view's name, and the condition over a row in slot 0; of one that stands for tables of the
     /// block, over the joined row.
     pub check: Option<(String, Expr)>,
+    /// Of a merged view that stands for tables of the block: its own conditions, which are among the block's.
+    pub came_with: Vec<Expr>,
     /// The name of the view that it is, merged or not.
     pub view: Option<String>,
     /// A derived table's plan, taken when the join is planned.
@@ -279,6 +281,7 @@ impl Source {
             read: engine::Read::Consistent,
             filter: None,
             check: None,
+            came_with: Vec::new(),
             view: None,
             derived: None,
             lateral: None,

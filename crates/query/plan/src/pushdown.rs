@@ -6,7 +6,7 @@ use crate::Planner;
 use crate::names::Source;
 use crate::node::QueryPlan;
 use crate::slots::slots_of;
-use crate::source::{Definition, Origin};
+use crate::source::{Definition, Origin, Through};
 use expr::{Expr, Node, operand};
 use sql::ast::{Query, QueryBody, QueryId, SetOp};
 use sql::hints::TableHint;
@@ -174,7 +174,7 @@ impl Planner<'_> {
                 plan
             }
             // It stays a table of its own.
-            Definition::View(table) => self.view_plan(table, None, false).map(|(plan, _)| plan),
+            Definition::View(table) => self.view_plan(table, None, Through::Read).map(|(plan, _)| plan),
         };
         self.scope.blocks.push(block);
         self.budget.blocks_anew = blocks_anew + self.budget.blocks_planned - blocks;

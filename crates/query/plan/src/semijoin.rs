@@ -19,6 +19,7 @@ use super::node::QueryPlan;
 use super::rewrite::Classes;
 use super::slots::slots_of;
 use super::sorted::OrderKey;
+use super::source::Through;
 use super::tables::{hash_pairs, take_within};
 use crate::comparison::compare_exprs;
 use catalog::Table;
@@ -64,7 +65,7 @@ impl Planner<'_> {
             let query = s.derived.as_ref();
             let moves = match &s.json_table {
                 None => s.lateral.is_none(),
-                Some(table) => self.request.written && self.is_movable(&table.doc),
+                Some(table) => self.request.through != Through::Read && self.is_movable(&table.doc),
             };
             moves
                 && s.working.is_none()
@@ -74,7 +75,9 @@ impl Planner<'_> {
         };
         let mut exprs = conditions.iter().chain(outputs).collect();
         tree.conditions(&mut exprs);
-        if !block.sources.iter().all(plain) || !exprs.into_iter().all(|e| self.is_movable(e)) {
+        // What a row that is inserted is asked stays what it is.
+        let moves = self.request.through != Through::Insert;
+        if moves && !(block.sources.iter().all(plain) && exprs.into_iter().all(|e| self.is_movable(e))) {
             return Err((tree, conditions));
         }
         self.note_merged();

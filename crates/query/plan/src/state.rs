@@ -127,7 +127,7 @@ pub struct Request {
     /// The query planned now may be merged.
     pub merging: bool,
     /// It is that of a view which is written through: it has to be, with the table functions in it and the queries among its columns.
-    pub written: bool,
+    pub through: super::source::Through,
     /// Conditions for the next SELECT that is planned.
     pub pushed: Option<Pushed>,
 }

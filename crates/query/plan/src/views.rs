@@ -160,8 +160,8 @@ impl Planner<'_> {
             return Ok((tree, merged.columns.iter().map(star).collect()));
         }
         let first = self.first_plan();
-        let written = self.writes_view(table, &alias);
-        let (plan, candidate) = self.view_plan(table, Some(&alias), written)?;
+        let through = if self.writes_view(table, &alias) { Through::Change } else { Through::Read };
+        let (plan, candidate) = self.view_plan(table, Some(&alias), through)?;
         let column = |(c, (meta, e)): (&catalog::Column, (&crate::ColumnMeta, &Expr))| SourceColumn {
             name: c.name.clone(),
             data_type: compare::column_of(e),
@@ -177,7 +177,7 @@ impl Planner<'_> {
         source.named = Some(table.id);
         source.view = Some(table.name.clone());
         let mut candidate = candidate;
-        source.check = candidate.as_mut().and_then(|candidate| check_of(table, candidate));
+        source.check = candidate.as_mut().and_then(|candidate| super::view_check::check_of(table, candidate));
         let (tree, star) = self.take_in(plan, candidate, source)?;
         let origin = self.origin(first, Definition::View(table.clone()));
         self.note_origin(&tree, origin, false);
@@ -333,7 +333,7 @@ impl Planner<'_> {
     /// shows more than columns, or one twice, or these are not of one table.
     pub(super) fn inserted_through(&mut self, table: &Arc<Table>, names: &[&str]) -> Result<Option<Merged>> {
         let view = table.view.as_ref().expect("a view");
-        if view.check_option != CheckOption::None || !self.takes_rows(table) {
+        if !self.takes_rows(table) {
             return Ok(None);
         }
         let parsed = parsed_query(view)?;
@@ -343,7 +343,24 @@ impl Planner<'_> {
         let result = self.insert_into_join(table, view, &parsed, names);
         self.scope.merged_view = outer;
         self.scope.view_depth -= 1;
-        result.map_err(|e| invalid(table, e))
+        let mut merged = result.map_err(|e| invalid(table, e))?;
+        // The outermost view's includes what those in it ask.
+        if outer.is_none()
+            && let Some(merged) = &mut merged
+            && self.is_checked(table)
+        {
+            merged.check = self.check_of_inserted(table, names)?;
+        }
+        Ok(merged)
+    }
+
+    /// Has the view, or one in it, a CHECK OPTION?
+    fn is_checked(&self, table: &Table) -> bool {
+        let Some(view) = &table.view else { return false };
+        let is_under = |(schema, name, _): &(String, String, bool)| {
+            self.version.base_table(schema, name).is_some_and(|under| self.is_checked(under))
+        };
+        view.check_option != CheckOption::None || tables_of(table).is_ok_and(|of| of.iter().any(is_under))
     }
 
     fn insert_into_join(
@@ -442,8 +459,6 @@ impl Planner<'_> {
         Ok(Some(Merged { base: inner.base, columns: shown, filter: None, check: inner.check }))
     }
 
-    /// The plan of a view that is no selection from one table, or what is to be merged of it; `alias`: its name, if it may be.
-    /// `written`: it has to be, since its tables are written through it.
     /// What the text of a view says that is deprecated: who reads the view is told of FOUND_ROWS().
     fn note_deprecated(&mut self, view: &Parsed) {
         for _ in view.notes().iter().filter(|note| **note == Note::FoundRows) {
@@ -451,13 +466,16 @@ impl Planner<'_> {
         }
     }
 
+    /// The plan of a view that is no selection from one table, or what is to be merged of it; `alias`: its name, if it may be.
+    /// `through`: it has to be where something is written through it.
     pub(super) fn view_plan(
         &mut self,
         table: &Arc<Table>,
         alias: Option<&str>,
-        written: bool,
+        through: Through,
     ) -> Result<(QueryPlan, Option<Box<Candidate>>)> {
-        let merges = alias.is_some_and(|alias| self.merges(alias, super::source::Merges::Views)) || written;
+        let written = through != Through::Read;
+        let merges = written || alias.is_some_and(|alias| self.merges(alias, super::source::Merges::Views));
         let view = table.view.clone().expect("a view");
         let parsed = parsed_query(&view)?;
         let Statement::Query(id) = parsed.statement else { return Err(invalid(table, types::error::syntax_error())) };
@@ -483,7 +501,7 @@ impl Planner<'_> {
         let hinted = |t: &TableRef| matches!(t, TableRef::Table(factor) if !factor.index_hints.is_empty());
         let plain = is_select && !parsed.table_refs().iter().any(hinted);
         inner.request.merging = merges && plain && view.algorithm != ViewAlgorithm::TempTable;
-        inner.request.written = written;
+        inner.request.through = through;
         let pushed = if is_select { self.request.pushed.take() } else { None };
         let pushes = pushed.is_some();
         inner.request.pushed = pushed;
@@ -706,52 +724,6 @@ pub fn functions_of<'v>(version: &'v Version, view: &Table) -> Vec<&'v Arc<Routi
         _ => None,
     });
     called.collect()
-}
-
-/// What the CHECK OPTION of a view that is merged, and of views in it, asks of a joined row, one of whose rows is written: that it is
-/// a row of the view still.
-fn check_of(table: &Table, candidate: &mut Candidate) -> Option<(String, Expr)> {
-    let view = table.view.as_ref().expect("a view");
-    let mut asked: Vec<Expr> = Vec::new();
-    for source in &mut candidate.block.sources {
-        let slot = source.slot;
-        match source.stands_for.is_some() {
-            true if source.hidden => {}
-            true => asked.extend(source.check.as_ref().map(|(_, e)| e.clone())),
-            // The row is asked for all at once, by the name of the outer view.
-            false => asked.extend(source.check.take().map(|(_, e)| super::expression::at_slot(e, slot))),
-        }
-    }
-    if view.check_option != CheckOption::None {
-        let mut own: Vec<&Expr> = candidate.conditions.iter().collect();
-        candidate.tree.conditions(&mut own);
-        if view.check_option == CheckOption::Cascaded {
-            own.extend(candidate.block.sources.iter().filter_map(|source| source.filter.as_ref()));
-        }
-        asked.extend(own.into_iter().cloned());
-    }
-    super::all_of(asked).map(|e| (format!("{}.{}", table.schema, table.name), e))
-}
-
-/// Is the view a selection from one table?
-pub fn is_selection(view: &View) -> bool {
-    view.algorithm != ViewAlgorithm::TempTable
-        && parsed_query(view).is_ok_and(|parsed| plain_select(&parsed, Through::Change).is_some())
-}
-
-/// Can a view that can be written through have a CHECK OPTION? LOCAL asks for the view's own conditions: those of a view in FROM that is
-/// more than a selection from one table cannot be told from them.
-pub fn is_checkable(version: &Version, schema: &str, view: &View) -> bool {
-    let Ok(parsed) = parsed_query(view) else { return false };
-    let is_other = |table_ref: &TableRef| match table_ref {
-        TableRef::Table(factor) => {
-            let schema = factor.name.schema.map_or(schema, |s| parsed.name(s));
-            let found = version.base_table(schema, parsed.name(factor.name.name));
-            found.and_then(|table| table.view.as_ref()).is_some_and(|under| !is_selection(under))
-        }
-        _ => false,
-    };
-    view.check_option != CheckOption::Local || !parsed.table_refs().iter().any(is_other)
 }
 
 /// Of each column of a view: the table in FROM whose column it is; `None`: it is computed.

@@ -178,6 +178,19 @@ fn roots(path: &Path) -> Result<RootCertStore, String> {
     Ok(roots)
 }
 
+/// Appends those of the authorities that have signed the certificate, as OpenSSL does. Clients that trust a server's word for its
+/// certificate, once it has shown that it knows the password, want to see that it ends with one that is signed by itself.
+fn lead_to_authority(chain: &mut Vec<CertificateDer<'static>>, authorities: &[CertificateDer<'static>]) {
+    let known: Vec<_> = authorities.iter().filter_map(|der| Some((Certificate::read(der)?, der))).collect();
+    while let Some(last) = chain.last().and_then(|der| Certificate::read(der))
+        && last.issuer != last.subject
+        && chain.len() <= authorities.len()
+        && let Some((_, der)) = known.iter().find(|(authority, _)| authority.subject == last.issuer)
+    {
+        chain.push((*der).clone());
+    }
+}
+
 /// The server's certificate with those that lead to its authority, and its key.
 fn own_certificate(
     options: &TlsOptions,
@@ -186,8 +199,12 @@ fn own_certificate(
     if options.cert.is_empty() || options.key.is_empty() {
         return Err("Unable to get certificate: ssl_cert and ssl_key name none".to_string());
     }
-    let chain =
+    let mut chain =
         read_all::<CertificateDer<'static>>(&place(&options.directory, &options.cert), "Unable to get certificate")?;
+    if chain.len() == 1 && !options.ca.is_empty() {
+        let failed = "SSL_CTX_load_verify_locations failed";
+        lead_to_authority(&mut chain, &read_all(&place(&options.directory, &options.ca), failed)?);
+    }
     let key_path = place(&options.directory, &options.key);
     let unusable = |e: &dyn std::fmt::Display| format!("Unable to get private key: '{}': {e}", key_path.display());
     let key = PrivateKeyDer::from_pem_file(&key_path).map_err(|e| unusable(&e))?;

@@ -1,5 +1,6 @@
 //! Values that are bound to a statement.
 
+use run::program::OutValue;
 use types::Value;
 
 /// Bytes that the rows of such an expression may take.
@@ -11,6 +12,8 @@ pub(crate) struct Bound {
     pub values: Vec<Value<'static>>,
     /// How many of them the values evaluated so far have read.
     pub read: usize,
+    /// What a CALL has made of those that are OUT or INOUT, for EXECUTE.
+    pub out: Vec<OutValue>,
 }
 
 impl Bound {

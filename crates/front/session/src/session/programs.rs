@@ -18,10 +18,6 @@ pub(crate) struct Programs {
     pub given: Vec<(Value<'static>, DataType)>,
     /// The variables of the routine whose SHOW is at hand: their types, and their values.
     pub shown: Option<(Arc<[LocalType]>, Vec<Value<'static>>)>,
-    /// The variables that EXECUTE USING names: what a CALL gives back goes to them.
-    pub using: Vec<String>,
-    /// The rows at hand are what a CALL by COM_STMT_EXECUTE gives back.
-    pub gives_back: bool,
     /// SET ROLE was among the statements of the routines that run.
     pub sets_roles: bool,
     /// The last statement has failed with rows sent. The error ends them, or a handler that takes it.

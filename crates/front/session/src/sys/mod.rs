@@ -19,11 +19,15 @@ use types::{Result, SqlError};
 const SQL_LOG_BIN: VarId = id("sql_log_bin");
 const SQL_MODE: VarId = id("sql_mode");
 
-/// The dictionary's entry that says that the objects have been made: whoever drops some, or the schema, keeps it so.
-const MADE: &str = "sys";
+/// What a text is called, and what it says.
+type Text = (&'static str, &'static str);
 
-/// In an order in which each finds what it uses. Statements end with a line that has [`END`] alone.
-const TEXTS: [(&str, &str); 12] = [
+/// The dictionary's entry that says that the objects have been made, and the texts that make them: whoever drops some, or the schema,
+/// keeps it so.
+const SETS: [(&str, &[Text]); 2] = [("sys", &TEXTS), ("kept", &[("kept", include_str!("kept.sql"))])];
+
+/// Of `sys`, in an order in which each finds what it uses. Statements end with a line that has [`END`] alone.
+const TEXTS: [Text; 12] = [
     ("account", include_str!("account.sql")),
     ("config", include_str!("config.sql")),
     ("functions", include_str!("functions.sql")),
@@ -41,17 +45,20 @@ const TEXTS: [(&str, &str); 12] = [
 const END: &str = "$$";
 
 impl Server {
-    /// Makes `sys` where the data directory has none yet.
+    /// Makes `sys`, and tables of `mysql`, where the data directory has none yet.
     pub fn make_sys(self: &Arc<Self>) -> Result<()> {
-        if self.catalog.load_entries(Kind::Made)?.iter().any(|(name, _)| name == MADE) {
-            return Ok(());
-        }
+        let made = self.catalog.load_entries(Kind::Made)?;
+        let missing = SETS.iter().filter(|(set, _)| !made.iter().any(|(name, _)| name == set));
+        missing.into_iter().try_for_each(|(set, texts)| self.make_set(set, texts))
+    }
+
+    fn make_set(self: &Arc<Self>, set: &str, texts: &[Text]) -> Result<()> {
         // One flush is enough, that of the entry that says that all is there: the log has what was before it.
         self.engine.set_flush_log_at_commit(0);
-        let made = self.run_texts();
+        let made = self.run_texts(texts);
         self.apply_globals();
         let mut session = made?;
-        let result = session.define(|ddl| ddl.put_entry(Kind::Made, MADE, b"1"));
+        let result = session.define(|ddl| ddl.put_entry(Kind::Made, set, b"1"));
         // No client has asked for any of it.
         session.counters.take_back();
         end(session);
@@ -61,7 +68,7 @@ impl Server {
         result
     }
 
-    fn run_texts(self: &Arc<Self>) -> Result<Box<Session>> {
+    fn run_texts(self: &Arc<Self>, texts: &[Text]) -> Result<Box<Session>> {
         let no_socket = |e| SqlError::new(ER_CANT_CREATE_THREAD, format!("no socket: {e}"));
         let (hang_up, _peer) = HangUp::of_nobody().map_err(no_socket)?;
         let mut session = Box::new(Session::new(self, new_id(), Peer::Unix, hang_up.clone())?);
@@ -80,12 +87,12 @@ impl Server {
         session.counters.enter();
         session.memory.arm();
         let mut out = Output::nowhere(&hang_up);
-        for (name, text) in TEXTS {
+        for (name, text) in texts {
             for statement in statements(text) {
                 if let Err(e) = session.run_text(statement, &mut out) {
                     end(session);
                     let start: String = statement.trim().chars().take(60).collect();
-                    return Err(SqlError::new(e.code, format!("schema sys, {name}: {start}: {}", e.message)));
+                    return Err(SqlError::new(e.code, format!("{name}: {start}: {}", e.message)));
                 }
             }
         }

@@ -70,6 +70,7 @@ impl TestServer {
             cloned: None,
             goes_on: false,
             native_password: false,
+            client_charset: true,
             tls: Default::default(),
             binlog: None,
         };

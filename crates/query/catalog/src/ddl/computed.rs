@@ -29,18 +29,18 @@ impl Ddl<'_> {
         self.touched.push(Touched::Table(schema.to_string(), name.to_string()));
     }
 
-    /// The tables that stand in the place of computed ones, but for those that `stay` there, locked against everybody until the commit.
+    /// The tables that stand in the place of computed ones, locked against everybody until the commit.
     /// Errors 1205, 1213, 1317.
-    pub fn lock_replaced(&mut self, stay: &[&str]) -> Result<Vec<Arc<Table>>> {
+    pub fn lock_replaced(&mut self) -> Result<Vec<Arc<Table>>> {
         let mut names: Vec<String> = self.catalog.computed.iter().map(|table| table.name.clone()).collect();
-        names.retain(|name| self.catalog.replaces(&self.next, name) && !stay.contains(&name.as_str()));
+        names.retain(|name| self.catalog.replaces(&self.next, name));
         names.sort();
         names.iter().map(|name| self.lock_table(MYSQL, name)).collect()
     }
 
-    /// Computed tables are there again; those in the places of them go, but for those that `stay`. Errors 1205, 1213, 1317.
-    pub fn restore_computed(&mut self, stay: &[&str]) -> Result<()> {
-        for table in self.lock_replaced(stay)? {
+    /// Computed tables are there again; those in the places of them go. Errors 1205, 1213, 1317.
+    pub fn restore_computed(&mut self) -> Result<()> {
+        for table in self.lock_replaced()? {
             self.drop_trees(&table)?;
             self.forget(&table)?;
         }

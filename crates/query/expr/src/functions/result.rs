@@ -5,8 +5,9 @@ use super::lengths::{REPEATED_TEXT, first_collation, long_text};
 use super::{ANY_VALUE, constant_text, crypto, lengths, math, parse_date, regexp, xml};
 use crate::function::{Func, Rule};
 use crate::{Expr, Node, common, compare, convert, number};
+use types::codes::ER_TOO_BIG_PRECISION;
 use types::datatype::DECIMALS_NOT_FIXED;
-use types::{CollationId, DataType, Result, TypeKind, Value};
+use types::{CollationId, DataType, Result, TypeKind, Value, err};
 
 pub(crate) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
     if function.name.starts_with("regexp_") {
@@ -101,7 +102,9 @@ fn moment_type(function: Func, args: &[Expr]) -> Result<DataType> {
     Ok(match function.rule {
         Rule::Year => DataType { zerofill: false, ..DataType::new(TypeKind::Year).unsigned() },
         Rule::Date => DataType { length: 10, ..DataType::new(TypeKind::Date) },
-        Rule::DateTime => DataType { length: 19, decimals: fraction(args, 0), ..DataType::new(TypeKind::DateTime) },
+        Rule::DateTime => {
+            DataType { length: 19, decimals: fraction(function, args)?, ..DataType::new(TypeKind::DateTime) }
+        }
         Rule::Moment if function.name == "from_unixtime" && args.len() == 2 => {
             lengths::string_type(function.name, args)?
         }
@@ -129,7 +132,7 @@ fn moment_type(function: Func, args: &[Expr]) -> Result<DataType> {
                 _ => DataType { length: 19, decimals, ..DataType::new(TypeKind::DateTime) },
             }
         }
-        Rule::Time => DataType { length: 10, decimals: fraction(args, 0), ..DataType::new(TypeKind::Time) },
+        Rule::Time => DataType { length: 10, decimals: fraction(function, args)?, ..DataType::new(TypeKind::Time) },
         // ADDTIME and SUBTIME.
         Rule::Shifted => {
             let decimals = args.iter().map(second_digits).max().unwrap_or(0);
@@ -290,10 +293,11 @@ fn is_nullable(function: Func, args: &[Expr]) -> bool {
     }
 }
 
-fn fraction(args: &[Expr], at: usize) -> u8 {
-    match args.get(at).map(|e| &e.node) {
-        Some(Node::Const(Value::Int(n))) => (*n).clamp(0, 6) as u8,
-        _ => 0,
+fn fraction(function: Func, args: &[Expr]) -> Result<u8> {
+    match args.first().map(|e| &e.node) {
+        Some(Node::Const(Value::Int(n @ 7..))) => Err(err!(ER_TOO_BIG_PRECISION, n, function.name, 6)),
+        Some(Node::Const(Value::Int(n))) => Ok((*n).max(0) as u8),
+        _ => Ok(0),
     }
 }
 

@@ -6,6 +6,7 @@ use crate::group::{has_grouping_call, key_of};
 use crate::join_tree::StarColumn;
 use crate::names::{AliasRule, Source, Windows, given_name};
 use crate::sorted::OrderKey;
+use crate::source::Through;
 use crate::{ColumnMeta, Planner};
 use engine::{LockMode, Read, Wait};
 use expr::Expr;
@@ -174,7 +175,8 @@ impl Planner<'_> {
     fn where_clause(&mut self, select: &Select) -> Result<Vec<Expr>> {
         let mut conditions = Vec::new();
         if let Some(f) = select.filter {
-            self.request.takes_candidates = true;
+            // A row that is inserted is asked by itself.
+            self.request.takes_candidates = self.request.through != Through::Insert;
             let e = self.condition(f, "where clause");
             self.request.takes_candidates = false;
             let e = e?;

@@ -44,15 +44,26 @@ enum Given {
     /// A user variable, for a parameter that is OUT or INOUT.
     User(String),
     Local(LocalId),
-    /// A `?` of the client's CALL, and its value.
+    /// `?`, which is number so and so, for such a parameter.
     Param(u32, Value<'static>, DataType),
 }
 
-/// What a parameter that is OUT or INOUT gives back to a `?` of the client's CALL.
-pub struct GivenBack {
-    /// The number of the `?`.
-    pub number: u32,
-    /// The parameter's.
+/// What goes back to the caller.
+struct Back {
+    /// Number of the parameter.
+    parameter: usize,
+    given: Given,
+    value: Value<'static>,
+    ty: DataType,
+}
+
+/// What a parameter that is OUT or INOUT has come to, for which `?` stood.
+pub struct OutValue {
+    /// Number of the `?`.
+    pub param: u32,
+    pub schema: String,
+    pub routine: String,
+    /// Of the parameter.
     pub name: String,
     pub value: Value<'static>,
     pub data_type: DataType,
@@ -86,7 +97,8 @@ pub struct Interpreter<'h, H: Host> {
     returned: Option<Value<'static>>,
     /// Variables that were set, in a trigger.
     pub(super) set: Vec<LocalId>,
-    given_back: Vec<GivenBack>,
+    /// Of a CALL that is no program's.
+    out: Vec<OutValue>,
 }
 
 /// What a program has come to: the values of its variables, what a function gives, which columns of its rows a trigger has set.
@@ -94,7 +106,7 @@ pub struct Ended {
     pub locals: Vec<Value<'static>>,
     pub returned: Option<Value<'static>>,
     pub set: Vec<LocalId>,
-    pub given_back: Vec<GivenBack>,
+    pub out: Vec<OutValue>,
 }
 
 /// How the program goes on.
@@ -125,7 +137,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
             params: Box::default(),
             called: None,
             set: Vec::new(),
-            given_back: Vec::new(),
+            out: Vec::new(),
             returned: None,
         }
     }
@@ -140,8 +152,8 @@ impl<'h, H: Host> Interpreter<'h, H> {
     /// The same where the caller keeps the plans.
     pub(super) fn run_with(mut self, compiled: &Own) -> (&'h mut H, Plans<H::Plan>, Result<Ended>) {
         let result = self.steps(compiled);
-        let Interpreter { host, plans, locals, returned, set, given_back, .. } = self;
-        (host, plans, result.map(|()| Ended { locals, returned, set, given_back }))
+        let Interpreter { host, plans, locals, returned, set, out, .. } = self;
+        (host, plans, result.map(|()| Ended { locals, returned, set, out }))
     }
 
     fn steps(&mut self, compiled: &Own) -> Result<()> {
@@ -582,18 +594,23 @@ impl<'h, H: Host> Interpreter<'h, H> {
             self.host.clear_conditions();
             before.into_iter().chain(own).for_each(|c| self.host.add_condition(c));
         }
-        for (local, name, value, ty) in result? {
+        for Back { parameter, given, value, ty } in result? {
             let (tx, env) = self.host.parts();
-            match local {
+            match given {
                 Given::Local(local) => {
                     let at = local as usize;
                     self.locals[at] = assign(tx, env, value, &ty, &compiled.columns[at])?;
                     self.note_set(compiled, local);
                 }
                 Given::User(name) => env.set_user_variable(&name, value, ty),
-                Given::Param(number, ..) => {
-                    self.given_back.push(GivenBack { number, name, value, data_type: ty });
-                }
+                Given::Param(param, ..) => self.out.push(OutValue {
+                    param,
+                    schema: callee.routine.schema.clone(),
+                    routine: callee.routine.name.clone(),
+                    name: callee.program().locals[parameter].name.clone(),
+                    value,
+                    data_type: ty,
+                }),
                 Given::Value(..) => {}
             }
         }
@@ -619,20 +636,15 @@ impl<'h, H: Host> Interpreter<'h, H> {
         Ok(inputs)
     }
 
-    /// What goes back to the caller's variables.
-    fn call_inside(
-        &mut self,
-        given: Vec<Given>,
-        inputs: Vec<Value<'static>>,
-        callee: &Own,
-    ) -> Result<Vec<(Given, String, Value<'static>, DataType)>> {
+    /// What goes back to the caller.
+    fn call_inside(&mut self, given: Vec<Given>, inputs: Vec<Value<'static>>, callee: &Own) -> Result<Vec<Back>> {
         let Ended { locals, .. } = call(&mut *self.host, callee, inputs)?;
         let mut back = Vec::new();
         for (i, (argument, value)) in given.into_iter().zip(locals).enumerate() {
             if callee.program().locals[i].mode != ParameterMode::In {
                 let (tx, env) = self.host.parts();
                 let (value, ty) = read(tx, env, &value, &callee.columns[i]);
-                back.push((argument, callee.columns[i].name.clone(), value, ty));
+                back.push(Back { parameter: i, given: argument, value, ty });
             }
         }
         Ok(back)
@@ -801,7 +813,7 @@ fn given(
             (ParameterMode::In, _) => Given::Value(value, ty),
             (_, Expr::UserVar(name)) => Given::User(parsed.name(*name).to_string()),
             (_, Expr::Local(local)) => Given::Local(*local),
-            (_, Expr::Param(number)) => Given::Param(*number, value, ty),
+            (_, Expr::Param(param)) => Given::Param(*param, value, ty),
             _ => return Err(err!(ER_SP_NOT_VAR_ARG, i + 1, name())),
         });
     }
@@ -813,19 +825,19 @@ fn call<H: Host>(host: &mut H, callee: &Own, inputs: Vec<Value<'static>>) -> Res
     Interpreter::new(host, callee, inputs).run(callee)
 }
 
-/// Runs a statement of the client's that is the interpreter's: see [`Compiled::of_statement`]. `values` stand for `?`; what goes back to
-/// them.
+/// Runs a statement of the client's that is the interpreter's: see [`Compiled::of_statement`]. `values` stand for `?`; gives what a CALL
+/// has made of those that are OUT or INOUT.
 pub fn run_statement<H: Host>(
     host: &mut H,
     parsed: Arc<Parsed>,
     values: Vec<Value<'static>>,
     types: Vec<DataType>,
-) -> Result<Vec<GivenBack>> {
+) -> Result<Vec<OutValue>> {
     let compiled = Compiled::of_statement(parsed);
     let mut interpreter = Interpreter::new(host, &compiled, Vec::new());
     interpreter.locals = values;
     interpreter.params = types.into();
-    interpreter.run(&compiled).map(|ended| ended.given_back)
+    interpreter.run(&compiled).map(|ended| ended.out)
 }
 
 /// Where the program goes on when a handler has had its say, if the operation itself would go on at `next`: a condition that has

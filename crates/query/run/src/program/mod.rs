@@ -24,7 +24,7 @@ pub(crate) mod values;
 pub use compile::{Compiled, Own, RoutineName, RowColumn, columns_of, trigger_columns, variable};
 pub use diagnostics::{Condition, ConditionItems};
 pub use form::Form;
-pub use interpreter::{GivenBack, Interpreter, Plans, run_statement};
+pub use interpreter::{Interpreter, OutValue, Plans, run_statement};
 pub use lent::{Lent, Rights, Surroundings};
 pub use values::assign;
 

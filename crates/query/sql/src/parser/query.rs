@@ -24,10 +24,16 @@ impl Parser<'_> {
         let start = self.tok.start;
         let query = self.query()?;
         self.expect_tok(Tok::RParen)?;
-        if self.queries[query.index()].into.is_some() {
-            return Err(self.syntax_at(start));
-        }
+        self.refuse_into(query, start)?;
         Ok(query)
+    }
+
+    /// Error 3954.
+    fn refuse_into(&self, query: QueryId, start: u32) -> R<()> {
+        match self.queries[query.index()].into {
+            Some(_) => Err(ParseError::at(err!(ER_MISPLACED_INTO), start as usize)),
+            None => Ok(()),
+        }
     }
 
     /// `( query )`
@@ -142,12 +148,14 @@ impl Parser<'_> {
         }
         let clauses = !order.is_empty() || limit.is_some() || into.is_some() || !locking.is_empty();
         if self.queries[id.index()].parenthesized && (clauses || with.is_some()) {
+            let inner = self.queries[id.index()].into.take();
             id = self.new_query(QueryBody::Nested(id));
+            self.queries[id.index()].into = inner;
         }
         if clauses || with.is_some() {
             let query = &mut self.queries[id.index()];
             if into.is_some() && query.into.is_some() {
-                return Err(ParseError::syntax(self.src, start as usize));
+                return Err(ParseError::at(err!(ER_MULTIPLE_INTO_CLAUSES), start as usize));
             }
             query.with = with;
             query.order = order;
@@ -221,11 +229,12 @@ impl Parser<'_> {
     }
 
     fn set_operation(&mut self, op: SetOp, all: bool, left: QueryId, right: QueryId) -> R<QueryId> {
-        // INTO belongs behind the whole.
-        if [left, right].iter().any(|id| self.queries[id.index()].into.is_some()) {
-            return Err(self.syntax());
-        }
-        Ok(self.new_query(QueryBody::SetOp { op, all, left, right }))
+        self.refuse_into(left, self.tok.start)?;
+        // That of the last operand is the whole's.
+        let into = self.queries[right.index()].into.take();
+        let id = self.new_query(QueryBody::SetOp { op, all, left, right });
+        self.queries[id.index()].into = into;
+        Ok(id)
     }
 
     /// SELECT, VALUES or TABLE without trailing clauses, or a query in parentheses.
@@ -256,7 +265,8 @@ impl Parser<'_> {
                 if !self.is(Tok::LParen) && !self.at_query_start() {
                     return Err(self.syntax());
                 }
-                let id = self.query_in_parens()?;
+                let id = self.query()?;
+                self.expect_tok(Tok::RParen)?;
                 self.queries[id.index()].parenthesized = true;
                 Ok(id)
             }
