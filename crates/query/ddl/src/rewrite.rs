@@ -266,7 +266,7 @@ fn convert_column<'v>(
     if matches!(v, Value::UInt(0)) && [from, to].iter().all(|c| c.data_type.kind == types::TypeKind::Enum) {
         return Ok(v);
     }
-    let v = copied::as_read(v, from, to, mode, run)?;
+    let v = copied::as_read(v, from, to, (mode, row), run)?;
     let stamp = types::TypeKind::Timestamp;
     let context = StoreContext { mode, column: &to.name, row, members: &to.members };
     let v = match (v, from.data_type.kind) {
