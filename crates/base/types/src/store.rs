@@ -361,6 +361,8 @@ fn to_year<'a>(value: Value<'a>, context: &StoreContext<'_>) -> Stored<'a> {
         }
         Value::Date(v) => v.year() as i64,
         Value::DateTime(v) => v.date().year() as i64,
+        // Cut, not rounded.
+        Value::Double(v) => *v as i64,
         other => other.to_i64(),
     };
     let stored = match year {
@@ -452,6 +454,9 @@ fn has_form_of_time(text: &[u8]) -> bool {
     text.contains(&b':') && text.iter().all(|b| b.is_ascii_digit() || b":.- ".contains(b))
 }
 
+/// 838:59:59 as a number.
+const TIME_NUMBER_MAX: f64 = 8_385_959.0;
+
 fn to_time<'a>(value: Value<'a>, column: &DataType, context: &StoreContext<'_>) -> Stored<'a> {
     let whole =
         |value: Time| Parsed { value, fsp: 6, has_time: true, zoned: false, problem: Problem::None, delimiter: None };
@@ -469,6 +474,11 @@ fn to_time<'a>(value: Value<'a>, column: &DataType, context: &StoreContext<'_>) 
         }),
     };
     let Some(parsed) = parsed else {
+        if let Value::Double(v) = &value
+            && v.abs() > TIME_NUMBER_MAX
+        {
+            return context.out_of_range(Value::Time(if *v < 0.0 { Time::MIN } else { Time::MAX }));
+        }
         let code = match &value {
             Value::Bytes(text) if !has_form_of_time(text) => WARN_DATA_TRUNCATED,
             _ => ER_WARN_DATA_OUT_OF_RANGE,
@@ -500,6 +510,15 @@ fn member(text: &[u8], column: &DataType, members: &[String]) -> u64 {
     found.map_or(0, |i| i as u64 + 1)
 }
 
+/// The integer that a number without its digits behind the point is, as ENUM and SET take it.
+fn cut(number: &Value<'_>) -> i128 {
+    match number {
+        Value::Double(v) => *v as i128,
+        Value::Decimal(d) => Value::Decimal(d.truncate(0)).to_integer(),
+        other => other.to_integer(),
+    }
+}
+
 fn to_enum<'a>(value: Value<'a>, column: &DataType, context: &StoreContext<'_>) -> Stored<'a> {
     let count = context.members.len() as i128;
     let index = match &value {
@@ -515,7 +534,7 @@ fn to_enum<'a>(value: Value<'a>, column: &DataType, context: &StoreContext<'_>) 
             }
             index => index as i128,
         },
-        other => other.to_integer(),
+        other => cut(other),
     };
     if (1..=count).contains(&index) {
         return Ok((Value::UInt(index as u64), None));
@@ -551,7 +570,7 @@ fn to_set<'a>(value: Value<'a>, column: &DataType, context: &StoreContext<'_>) -
             }
         }
         other => {
-            let n = other.to_integer();
+            let n = cut(other);
             (n as u64 & all, (0..=all as i128).contains(&n))
         }
     };
