@@ -652,11 +652,25 @@ fn to_json<'a>(value: Value<'a>, source: &DataType, context: &StoreContext<'_>) 
 }
 
 fn to_bytes<'a>(value: Value<'a>, source: &DataType, column: &DataType, context: &StoreContext<'_>) -> Stored<'a> {
+    use TypeKind::{Binary, Char, VarBinary, VarChar};
+    let mut loses_digits = false;
     let given = match value {
         Value::Bytes(bytes) => bytes,
         other => {
             let mut text = Vec::with_capacity(24);
-            other.write_text(source, &mut text);
+            match (&other, column.kind) {
+                // A FLOAT, too, with all digits of the double that it is, as far as there is room.
+                (Value::Double(v), Char | VarChar | Binary | VarBinary) => {
+                    number::write_f64(*v, &mut text);
+                    let mut within = Vec::with_capacity(24);
+                    if text.len() > column.length as usize
+                        && let Some(lost) = number::write_within(*v, column.length as usize, &mut within)
+                    {
+                        (text, loses_digits) = (within, lost);
+                    }
+                }
+                _ => other.write_text(source, &mut text),
+            }
             Cow::Owned(text)
         }
     };
@@ -677,13 +691,13 @@ fn to_bytes<'a>(value: Value<'a>, source: &DataType, column: &DataType, context:
     }
     let stored = Value::Bytes(stored);
     match cut {
-        Cut::Nothing => Ok((stored, None)),
+        Cut::Nothing if !loses_digits => Ok((stored, None)),
         Cut::Blanks if column.kind == TypeKind::Char => Ok((stored, None)),
         Cut::Blanks => context.note(stored),
-        Cut::Text if context.mode.is_strict() => {
+        Cut::Text | Cut::Nothing if context.mode.is_strict() => {
             Err(SqlError::format(ER_DATA_TOO_LONG, &[&context.column, &context.row]))
         }
-        Cut::Text => context.truncated(stored),
+        Cut::Text | Cut::Nothing => context.truncated(stored),
     }
 }
 

@@ -9,6 +9,7 @@
 //! | JSON | numbers but DECIMAL, DATE, TIME, DATETIME, TIMESTAMP | text |
 //! | strings, JSON | BIT | integer |
 //! | DECIMAL, FLOAT, DOUBLE | BIT, YEAR | integer |
+//! | FLOAT, DOUBLE | CHAR, VARCHAR, BINARY, VARBINARY | text |
 //! | BIT | CHAR, VARCHAR, BINARY, VARBINARY | the digits of its number |
 
 use catalog::Column;
@@ -41,6 +42,7 @@ pub fn as_read<'v>(
         (_, Bit) if kind.is_bytes() => integer(&v, from, (mode, row), run)?,
         (Decimal, Bit) => integer(&v, from, (mode, row), run)?,
         (Float | Double, Bit | Year) => Value::Int(v.to_i64()),
+        (Float | Double, Char | VarChar | Binary | VarBinary) => text(&v),
         (Bit, Char | VarChar | Binary | VarBinary) => {
             Value::Bytes(v.to_i64().cast_unsigned().to_string().into_bytes().into())
         }
