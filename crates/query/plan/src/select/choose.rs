@@ -10,8 +10,9 @@ use crate::sorted::{OrderKey, OrderlessLimit, sorted};
 use crate::tables::filtered;
 use crate::{Planner, group};
 use expr::call::AggregateKind;
+use expr::function::{Function, Rule, unlisted};
 use expr::{Expr, Node, boolean_type, common};
-use types::Result;
+use types::{DataType, Result, TypeKind, Value};
 
 impl Bound {
     /// Its clauses as text, but for FROM, which is still a tree.
@@ -197,6 +198,9 @@ fn ordered_rows(mut q: QueryPlan, order: Vec<OrderKey>, slot: usize, top: Orderl
     q
 }
 
+/// What stands for a key that is not asked for.
+static UNASKED: Function = unlisted("unasked", 0, 0, Rule::Int(1), |_| Ok(Value::Int(1)));
+
 /// A constant that nothing else reads tells no groups apart: it is not asked for.
 fn leave_unasked(keys: &mut [Expr], s: &Bound) {
     let read = |key: &Expr| {
@@ -205,7 +209,8 @@ fn leave_unasked(keys: &mut [Expr], s: &Bound) {
     };
     for key in keys.iter_mut().filter(|key| key.is_constant()) {
         if !read(key) {
-            *key = Expr::int(1);
+            // Like no other expression: what is read above the groups is looked for among the keys.
+            *key = Expr::new(Node::Call(&UNASKED, Vec::new()), DataType::new(TypeKind::BigInt).not_null());
         }
     }
 }
