@@ -253,7 +253,10 @@ fn convert_column<'v>(
             false if mode.is_strict() => Err(types::SqlError::new(WARN_DATA_TRUNCATED, truncated())),
             false => {
                 run.warn(WARN_DATA_TRUNCATED, truncated());
-                Ok(store::placeholder(&to.data_type))
+                match to.data_type.kind {
+                    types::TypeKind::Enum => Ok(Value::UInt(0)),
+                    _ => Ok(store::placeholder(&to.data_type)),
+                }
             }
         };
     }
