@@ -29,6 +29,8 @@ def explained(sql, results, found):
         return "9.7 refuses what 8.4 does not"
     if left[:2] == ("error", 1030):
         return "9.7 fails within a temporary table (error 124, wrong index)"
+    if found == "outcome" and copies_zero_dates(sql, left, right):
+        return "MySQL refuses a zero date where it copies one into a temporary table of CREATE TABLE .. SELECT"
     if looks_for_parents_first(sql, left, right, found):
         return "9.7 looks for the parents of a row before it writes it, 8.4 for each of its indexes"
     if found == "outcome" and left[0] != "error" and right[1:] == (1271, SETS_MIX) and len(re.findall(SET_OPERATORS, sql)) > 1:
@@ -61,8 +63,10 @@ def explained(sql, results, found):
         return "a CHAR or TINYTEXT is a VARCHAR where it passes through a temporary table, which hangs from MySQL's plan"
     if found == "type" and all(is_kept_short(x, y) or is_kept_text(x, y) or is_kept_text(y, x) for x, y in pairs):
         return "a long text or bytes are a BLOB where they pass through a temporary table, which hangs from MySQL's plan"
-    if found == "type" and all(y.type == YEAR and x.type in INTEGERS and x.unsigned for x, y in pairs):
+    if found == "type" and all(is_kept_year(x, y) for x, y in pairs):
         return "a YEAR is an INT where it passes through a temporary table, which hangs from MySQL's plan"
+    if found == "type" and all(is_kept_year(x, y) or is_kept_short(x, y) or is_kept_text(x, y) or is_kept_list(x, y) for x, y in pairs):
+        return "columns of several kinds pass through a temporary table, which hangs from MySQL's plan"
     return explained_warning(left, right) if found == "warning" else None
 
 
@@ -74,6 +78,12 @@ def explained_definition(left, right):
     if re.sub(rb"(`(?:MAX|MIN)\([^`\n]*` [^\n]*) DEFAULT NULL", rb"\1", left) == re.sub(rb"(`(?:MAX|MIN)\([^`\n]*` [^\n]*) DEFAULT NULL", rb"\1", right):
         return "MAX and MIN of a column have its default, none, unless they pass through a temporary table, which hangs from MySQL's plan"
     return None
+
+
+def copies_zero_dates(sql, left, right):
+    """The error, in a strict mode, of what is a warning of a SELECT."""
+    zero = left[:2] == ("error", 1292) and re.match(r"Incorrect (date|datetime) value: '0000-00-00.*' for column", left[2])
+    return bool(zero) and right[0] == "ok" and re.match(r"CREATE TABLE \w+ (SELECT|WITH)\b", sql) is not None
 
 
 def looks_for_parents_first(sql, left, right, found):
@@ -91,6 +101,15 @@ def looks_for_parents_first(sql, left, right, found):
 def is_kept_text(kept, own):
     """Is the first a BLOB without digits behind the point, as columns of temporary tables are, and the second the same as an expression?"""
     return (kept.type, kept.scale, kept.charset) == (252, 0, own.charset) and own.scale == 31 and own.type in (249, 250, 251, 253) and own.length > 512
+
+
+def is_kept_year(kept, own):
+    return own.type == YEAR and kept.type in INTEGERS and kept.unsigned
+
+
+def is_kept_list(kept, own):
+    """GROUP_CONCAT's result."""
+    return (kept.type, kept.scale, kept.charset) == (252, 0, own.charset) and (own.type, own.scale) == (251, 31)
 
 
 def is_kept_short(kept, own):

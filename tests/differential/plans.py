@@ -37,8 +37,9 @@ def answers(server, sql, values=None):
 
 
 def sets_apart(sql):
-    """The statement with INTERSECT and EXCEPT under ANY, ALL and IN in derived tables of their own: MySQL makes mistakes of them there."""
-    for start in re.finditer(r"\b(?:ANY|ALL|IN) \((?=SELECT|\()", sql):
+    """The statement with INTERSECT and EXCEPT under ANY, ALL and IN, and of common table expressions, in derived tables of their own: MySQL
+    makes mistakes of them there, and where such an expression is read more than once."""
+    for start in re.finditer(r"\b(?:ANY|ALL|IN|AS) \((?=SELECT|\()", sql):
         depth, end, is_set = 0, start.end(), False
         while depth >= 0 and end < len(sql):
             depth += (sql[end] == "(") - (sql[end] == ")")

@@ -45,6 +45,8 @@ class Server:
         for sql in [f"SET sql_mode = {mode}", "SET time_zone = '+00:00'", "SET group_concat_max_len = 1024", f"DROP DATABASE IF EXISTS {self.database}",
                     f"CREATE DATABASE {self.database}", f"USE {self.database}"]:
             self.run(sql, strict=True)
+        # What an earlier case has prepared.
+        self.run("DEALLOCATE PREPARE p")
         # MySQL's search for the order of twenty tables has no end. Clearway has no such variable.
         self.run("SET optimizer_search_depth = 4")
 

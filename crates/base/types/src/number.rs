@@ -140,6 +140,63 @@ pub fn write_fixed(v: f64, decimals: u8, out: &mut Vec<u8>) {
     out.resize(out.len() + wanted - digits, b'0');
 }
 
+/// Appends a double in at most so many characters: as many of its digits as fit, plain if they are no fewer than with an exponent.
+/// Where not one fits it is longer. Whether one digit with an exponent is all that is left of more: of this alone MySQL warns. `None`: it
+/// is no number.
+pub fn write_within(v: f64, width: usize, out: &mut Vec<u8>) -> Option<bool> {
+    let mut buffer = [0u8; 40];
+    let text = format_into(&mut buffer, format_args!("{v:e}"));
+    let is_negative = text.first() == Some(&b'-');
+    let at = text.iter().position(|b| *b == b'e')?;
+    let exponent: i64 = std::str::from_utf8(&text[at + 1..]).ok()?.parse().ok()?;
+    let digits = text[..at].iter().filter(|b| b.is_ascii_digit()).count() as i64;
+    let (width, point) = (width as i64 - i64::from(is_negative), exponent + 1);
+    let plain = match point {
+        ..=0 => width - 2 + point,
+        _ if point > width => 0,
+        _ => point.max(width - 1),
+    };
+    let room = width - 1 - text[at + 1..].len() as i64;
+    let short = if room >= 3 { room - 1 } else { room.min(1) };
+    let (plain, short) = (plain.clamp(0, digits), short.clamp(0, digits));
+    let from = out.len();
+    if plain > 0 && plain >= short {
+        let places = (plain - point).max(0) as usize;
+        let _ = write!(out, "{v:.places$}");
+        cut_zeros(out, from);
+        if out.len() - from <= width as usize + usize::from(is_negative) {
+            return Some(false);
+        }
+        // Rounding has made it longer.
+        out.truncate(from);
+    }
+    if short == 0 && point <= 0 {
+        out.push(b'0');
+        return Some(false);
+    }
+    let places = (short - 1).max(0) as usize;
+    let mut rounded = [0u8; 40];
+    let text = format_into(&mut rounded, format_args!("{v:.places$e}"));
+    let at = text.iter().position(|b| *b == b'e')?;
+    out.extend_from_slice(&text[..at]);
+    cut_zeros(out, from);
+    out.extend_from_slice(&text[at..]);
+    Some(room == 1 && digits > 1)
+}
+
+/// Zeros at the end of what is behind a point, and the point if nothing is left of it.
+fn cut_zeros(out: &mut Vec<u8>, from: usize) {
+    if !out[from..].contains(&b'.') {
+        return;
+    }
+    while out.last() == Some(&b'0') {
+        out.pop();
+    }
+    if out.last() == Some(&b'.') {
+        out.pop();
+    }
+}
+
 fn format_into<'b>(buffer: &'b mut [u8; 40], arguments: std::fmt::Arguments<'_>) -> &'b [u8] {
     let mut rest = &mut buffer[..];
     let _ = rest.write_fmt(arguments); // 40 bytes hold any %e of a double

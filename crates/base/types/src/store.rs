@@ -363,6 +363,8 @@ fn to_year<'a>(value: Value<'a>, context: &StoreContext<'_>) -> Stored<'a> {
         }
         Value::Date(v) => v.year() as i64,
         Value::DateTime(v) => v.date().year() as i64,
+        // Cut, not rounded.
+        Value::Double(v) => *v as i64,
         other => other.to_i64(),
     };
     let stored = match year {
@@ -454,6 +456,9 @@ fn has_form_of_time(text: &[u8]) -> bool {
     text.contains(&b':') && text.iter().all(|b| b.is_ascii_digit() || b":.- ".contains(b))
 }
 
+/// 838:59:59 as a number.
+const TIME_NUMBER_MAX: f64 = 8_385_959.0;
+
 fn to_time<'a>(value: Value<'a>, column: &DataType, context: &StoreContext<'_>) -> Stored<'a> {
     let whole =
         |value: Time| Parsed { value, fsp: 6, has_time: true, zoned: false, problem: Problem::None, delimiter: None };
@@ -471,6 +476,11 @@ fn to_time<'a>(value: Value<'a>, column: &DataType, context: &StoreContext<'_>) 
         }),
     };
     let Some(parsed) = parsed else {
+        if let Value::Double(v) = &value
+            && v.abs() > TIME_NUMBER_MAX
+        {
+            return context.out_of_range(Value::Time(if *v < 0.0 { Time::MIN } else { Time::MAX }));
+        }
         let code = match &value {
             Value::Bytes(text) if !has_form_of_time(text) => WARN_DATA_TRUNCATED,
             _ => ER_WARN_DATA_OUT_OF_RANGE,
@@ -502,6 +512,15 @@ fn member(text: &[u8], column: &DataType, members: &[String]) -> u64 {
     found.map_or(0, |i| i as u64 + 1)
 }
 
+/// The integer that a number without its digits behind the point is, as ENUM and SET take it.
+fn cut(number: &Value<'_>) -> i128 {
+    match number {
+        Value::Double(v) => *v as i128,
+        Value::Decimal(d) => Value::Decimal(d.truncate(0)).to_integer(),
+        other => other.to_integer(),
+    }
+}
+
 fn to_enum<'a>(value: Value<'a>, column: &DataType, context: &StoreContext<'_>) -> Stored<'a> {
     let count = context.members.len() as i128;
     let index = match &value {
@@ -517,7 +536,7 @@ fn to_enum<'a>(value: Value<'a>, column: &DataType, context: &StoreContext<'_>) 
             }
             index => index as i128,
         },
-        other => other.to_integer(),
+        other => cut(other),
     };
     if (1..=count).contains(&index) {
         return Ok((Value::UInt(index as u64), None));
@@ -553,7 +572,7 @@ fn to_set<'a>(value: Value<'a>, column: &DataType, context: &StoreContext<'_>) -
             }
         }
         other => {
-            let n = other.to_integer();
+            let n = cut(other);
             (n as u64 & all, (0..=all as i128).contains(&n))
         }
     };
@@ -635,11 +654,25 @@ fn to_json<'a>(value: Value<'a>, source: &DataType, context: &StoreContext<'_>) 
 }
 
 fn to_bytes<'a>(value: Value<'a>, source: &DataType, column: &DataType, context: &StoreContext<'_>) -> Stored<'a> {
+    use TypeKind::{Binary, Char, VarBinary, VarChar};
+    let mut loses_digits = false;
     let given = match value {
         Value::Bytes(bytes) => bytes,
         other => {
             let mut text = Vec::with_capacity(24);
-            other.write_text(source, &mut text);
+            match (&other, column.kind) {
+                // A FLOAT, too, with all digits of the double that it is, as far as there is room.
+                (Value::Double(v), Char | VarChar | Binary | VarBinary) => {
+                    number::write_f64(*v, &mut text);
+                    let mut within = Vec::with_capacity(24);
+                    if text.len() > column.length as usize
+                        && let Some(lost) = number::write_within(*v, column.length as usize, &mut within)
+                    {
+                        (text, loses_digits) = (within, lost);
+                    }
+                }
+                _ => other.write_text(source, &mut text),
+            }
             Cow::Owned(text)
         }
     };
@@ -660,13 +693,13 @@ fn to_bytes<'a>(value: Value<'a>, source: &DataType, column: &DataType, context:
     }
     let stored = Value::Bytes(stored);
     match cut {
-        Cut::Nothing => Ok((stored, None)),
+        Cut::Nothing if !loses_digits => Ok((stored, None)),
         Cut::Blanks if column.kind == TypeKind::Char => Ok((stored, None)),
         Cut::Blanks => context.note(stored),
-        Cut::Text if context.mode.is_strict() => {
+        Cut::Text | Cut::Nothing if context.mode.is_strict() => {
             Err(SqlError::format(ER_DATA_TOO_LONG, &[&context.column, &context.row]))
         }
-        Cut::Text => context.truncated(stored),
+        Cut::Text | Cut::Nothing => context.truncated(stored),
     }
 }
 

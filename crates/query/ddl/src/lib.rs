@@ -10,6 +10,7 @@
 mod bulk;
 pub mod check;
 pub mod checksum;
+mod copied;
 pub mod definition;
 pub mod fill;
 pub mod histogram;

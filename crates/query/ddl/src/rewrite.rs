@@ -5,6 +5,7 @@
 //! it before. What depends on more, new numbers and values of DEFAULT expressions, is asked of copies that keep writers out.
 
 use crate::bulk::{Order, Sorter};
+use crate::copied;
 use crate::definition::rules_of;
 use crate::fill::{ALL, check_interrupt, fill_index, newest};
 use crate::progress::Progress;
@@ -252,7 +253,10 @@ fn convert_column<'v>(
             false if mode.is_strict() => Err(types::SqlError::new(WARN_DATA_TRUNCATED, truncated())),
             false => {
                 run.warn(WARN_DATA_TRUNCATED, truncated());
-                Ok(store::placeholder(&to.data_type))
+                match to.data_type.kind {
+                    types::TypeKind::Enum => Ok(Value::UInt(0)),
+                    _ => Ok(store::placeholder(&to.data_type)),
+                }
             }
         };
     }
@@ -265,25 +269,7 @@ fn convert_column<'v>(
     if matches!(v, Value::UInt(0)) && [from, to].iter().all(|c| c.data_type.kind == types::TypeKind::Enum) {
         return Ok(v);
     }
-    let named = !from.members.is_empty() && from.members != to.members;
-    let v = match (&v, named && !to.data_type.kind.is_numeric()) {
-        (Value::UInt(n), true) if from.data_type.kind == types::TypeKind::Enum => {
-            let name = (*n as usize).checked_sub(1).and_then(|n| from.members.get(n)).cloned().unwrap_or_default();
-            Value::Bytes(name.into_bytes().into())
-        }
-        (Value::UInt(bits), true) if from.data_type.kind == types::TypeKind::Set => {
-            let names = from.members.iter().enumerate().filter(|(i, _)| bits >> i & 1 == 1);
-            let names: Vec<&str> = names.map(|(_, name)| name.as_str()).collect();
-            Value::Bytes(names.join(",").into_bytes().into())
-        }
-        // A number is looked for among the members as a text, as a string is.
-        (Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_), false)
-            if !to.members.is_empty() && from.members.is_empty() && from.data_type.kind != types::TypeKind::Bit =>
-        {
-            Value::Bytes(convert::text(&v, &from.data_type).into_owned().into())
-        }
-        _ => v,
-    };
+    let v = copied::as_read(v, from, to, (mode, row), run)?;
     let stamp = types::TypeKind::Timestamp;
     let context = StoreContext { mode, column: &to.name, row, members: &to.members };
     let v = match (v, from.data_type.kind) {
@@ -299,11 +285,12 @@ fn convert_column<'v>(
             note.into_iter().for_each(|note| store::tell(note, run));
             moment
         }
-        // The number of a date is no year.
-        (v @ (Value::Date(_) | Value::DateTime(_)), _) if to.data_type.kind == types::TypeKind::Year => {
-            Value::Int(v.to_i64())
-        }
         (v, _) => v,
+    };
+    // The number of a date is no year.
+    let v = match v {
+        Value::Date(_) | Value::DateTime(_) if to.data_type.kind == types::TypeKind::Year => Value::Int(v.to_i64()),
+        v => v,
     };
     let source = convert::source_type(&from.data_type, &v);
     let (v, warning) = types::coerce_for_store(v, &source, &to.data_type, &context)?;
@@ -314,14 +301,22 @@ fn convert_column<'v>(
         None => {}
     }
     match v {
-        Value::DateTime(t) if to.data_type.kind == stamp => match convert::to_utc(t, run) {
-            Some(t) => Ok(Value::DateTime(t)),
-            None => {
-                let shown = String::from_utf8_lossy(&convert::text(&Value::DateTime(t), &to.data_type)).into_owned();
-                let message = format!("Incorrect datetime value: '{shown}' for column '{}' at row {row}", to.name);
-                Err(types::SqlError::new(ER_TRUNCATED_WRONG_VALUE, message))
+        Value::DateTime(t) if to.data_type.kind == stamp => {
+            let has_day = t.date().month() > 0 && t.date().day() > 0 || t.date().is_zero();
+            match convert::to_utc(t, run).filter(|_| has_day) {
+                Some(t) => Ok(Value::DateTime(t)),
+                None if !mode.is_strict() => {
+                    run.tell(ER_WARN_DATA_OUT_OF_RANGE, err!(ER_WARN_DATA_OUT_OF_RANGE, to.name, row).message);
+                    Ok(Value::DateTime(types::DateTime::ZERO))
+                }
+                None => {
+                    let shown = convert::text(&Value::DateTime(t), &to.data_type).into_owned();
+                    let shown = String::from_utf8_lossy(&shown);
+                    let message = format!("Incorrect datetime value: '{shown}' for column '{}' at row {row}", to.name);
+                    Err(types::SqlError::new(ER_TRUNCATED_WRONG_VALUE, message))
+                }
             }
-        },
+        }
         v => Ok(v),
     }
 }

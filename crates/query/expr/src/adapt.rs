@@ -120,7 +120,8 @@ pub fn held_by_column(
     mode: SqlMode,
 ) -> (Option<Value<'static>>, Option<(u16, String)>) {
     let is_text = matches!(value, Value::Bytes(_));
-    if value.is_null() || is_text && column.kind != TypeKind::Time {
+    if value.is_null() || is_text && (column.kind != TypeKind::Time || matches!(value, Value::Bytes(b) if b.is_empty()))
+    {
         return (None, None);
     }
     // Zero dates and days that their month lacks are let in.
@@ -151,6 +152,54 @@ static HELD_BY_COLUMN: Function = unlisted("held by column", 1, 1, Rule::First, 
     let v = a.value(0)?;
     Ok(held_by_column(&v, a.ty, "", a.run.evaluation().sql_mode).0.unwrap_or(v))
 });
+
+/// A bound of BETWEEN beside a column of dates or times, whose type the first argument has: what is nothing for the column is an integer.
+static INTEGER_OF_BOUND: Function = unlisted("integer of bound", 2, 2, Rule::Int(21), |a| {
+    let v = a.value(1)?;
+    let mode = SqlMode(a.run.evaluation().sql_mode.0 & SqlMode::TIME_TRUNCATE_FRACTIONAL.0 | convert::LENIENT.0);
+    let context = StoreContext { mode, column: "", row: 1, members: &[] };
+    let held = types::coerce_for_store(reborrow(&v), &convert::type_of(&v), &a.args[0].ty, &context);
+    Ok(match (held, &v) {
+        (_, Value::Null) => Value::Null,
+        (Ok((held, warning)), _) if warning.as_ref().is_none_or(|w| w.level == Level::Note) => {
+            Value::Int(held.to_i64())
+        }
+        (_, Value::Bytes(text)) => Value::Int(integer_of(text, a.run)),
+        (_, v) => Value::Int(v.to_i64()),
+    })
+});
+
+fn integer_of(text: &[u8], run: &dyn crate::Execution) -> i64 {
+    convert::integer_of_text(text, (i64::MIN.into(), i64::MAX.into()), run) as i64
+}
+
+/// The text as an integer beside the column of dates or times that has the type `beside`.
+pub fn integer_of_bound(e: Expr, beside: &DataType) -> Expr {
+    let nullable = e.ty.nullable;
+    let of_type = Expr::new(Node::Const(Value::Null), *beside);
+    let ty = DataType { length: 21, nullable, ..DataType::new(TypeKind::BigInt) };
+    Expr::new(Node::Call(&INTEGER_OF_BOUND, vec![of_type, e]), ty)
+}
+
+/// What stands for a literal as a bound of BETWEEN: as the column holds it, or an integer.
+static HELD_OR_INTEGER: Function = unlisted("held by column", 1, 1, Rule::First, |a| {
+    let v = a.value(0)?;
+    match (held_by_column(&v, a.ty, "", a.run.evaluation().sql_mode).0, &v) {
+        (Some(held), _) => Ok(held),
+        (None, Value::Bytes(text)) => Ok(Value::Int(integer_of(text, a.run))),
+        (None, _) => Ok(v),
+    }
+});
+
+/// A bound that [`beside_column`] has made of what stands for a literal.
+pub fn held_or_integer(e: Expr, column: &DataType) -> Expr {
+    match e.node {
+        Node::Call(f, args) if std::ptr::eq(f, &HELD_BY_COLUMN) && column.kind == TypeKind::Time => {
+            Expr::new(Node::Call(&HELD_OR_INTEGER, args), e.ty)
+        }
+        node => Expr::new(node, e.ty),
+    }
+}
 
 /// The same of what a client gives for `?`: what is nothing for the column is NULL.
 static HELD_OR_NULL: Function = unlisted("held by column", 1, 1, Rule::First, |a| {

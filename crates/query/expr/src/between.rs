@@ -1,9 +1,9 @@
 //! What the three operands of BETWEEN are compared as. It is one thing for both comparisons, and hangs from all three.
 
-use crate::adapt::time_as_text;
+use crate::adapt::{held_or_integer, integer_of_bound, time_as_text};
 use crate::compare::is_number;
 use crate::convert::is_string;
-use crate::{Expr, Node, convert, functions, moment, operand};
+use crate::{Expr, Node, convert, moment, operand};
 use types::{DataType, TypeKind};
 
 fn is_text(e: &Expr) -> bool {
@@ -41,26 +41,24 @@ fn as_integer(e: Expr, beside: &DataType) -> Expr {
     if !(is_text(&e) && is_brought(&e)) {
         return cast(operand::enum_number(e), integer);
     }
-    // What is nothing for the column is a number.
-    let held = cast(cast(e.clone(), *beside), integer);
-    let double = as_double(e);
-    let ty = double.ty;
-    let coalesce = functions::find("coalesce").expect("a function that there is");
-    Expr::new(Node::Call(coalesce, vec![held, double]), ty)
+    integer_of_bound(e, beside)
 }
 
 /// The operands as they are compared. `held`: whether a bound is a number or text that a column of dates or times in front of BETWEEN
 /// has brought to its type.
-pub fn in_one_domain(operands: [Expr; 3], held: [bool; 2]) -> [Expr; 3] {
-    let has = |of: &dyn Fn(&Expr) -> bool| operands.iter().any(of);
-    let mixed = has(&is_text) || has(&is_moment);
+pub fn in_one_domain(mut operands: [Expr; 3], held: [bool; 2]) -> [Expr; 3] {
+    let is_document = |e: &Expr| e.ty.kind == TypeKind::Json;
+    let mixed = operands.iter().any(|e| is_text(e) || is_moment(e));
     // A number is compared with each bound as a number anyway.
-    if !mixed || has(&|e| e.ty.kind == TypeKind::Json) || is_number(&operands[0]) || operands[1..].iter().all(is_number)
-    {
+    if !mixed || operands.iter().any(is_document) || is_number(&operands[0]) || operands[1..].iter().all(is_number) {
         return numbers_of_text(operands);
     }
     let of_column = is_moment(&operands[0]) && operands[0].own_column().is_some();
     if of_column {
+        let beside = operands[0].ty;
+        let [e, low, high] = operands;
+        operands = [e, held_or_integer(low, &beside), held_or_integer(high, &beside)];
+        let has = |of: &dyn Fn(&Expr) -> bool| operands.iter().any(of);
         // A constant text is brought to the type of a column of dates when it is compared.
         let brought =
             |i: usize| held[i] || is_date(&operands[0]) && is_text(&operands[i + 1]) && is_brought(&operands[i + 1]);
@@ -70,11 +68,10 @@ pub fn in_one_domain(operands: [Expr; 3], held: [bool; 2]) -> [Expr; 3] {
         }
         let only_texts = !has(&is_number);
         if (brought(0) || brought(1)) && !(only_texts && has(&is_date)) {
-            let beside = operands[0].ty;
             return operands.map(|e| as_integer(e, &beside));
         }
     }
-    if has(&is_number) {
+    if operands.iter().any(is_number) {
         return operands.map(as_double);
     }
     match operands.iter().find(|e| is_date(e)) {

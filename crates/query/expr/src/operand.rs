@@ -36,20 +36,7 @@ pub fn enum_number(e: Expr) -> Expr {
     }
 }
 
-/// What a column of this type is given: an ENUM or SET is its number to numbers, a BIT is a number to texts.
-pub fn for_column(e: Expr, column: &DataType) -> Expr {
-    let is_number = column.kind.is_numeric() || matches!(column.kind, TypeKind::Year | TypeKind::Bit);
-    match e.node {
-        Node::EnumText(raw, _) | Node::SetText(raw, _) if is_number => *raw,
-        _ if e.ty.kind == TypeKind::Bit && is_string(column.kind) => {
-            let ty = DataType { nullable: e.ty.nullable, ..DataType::new(TypeKind::BigInt).unsigned() };
-            Expr::new(Node::Cast(Box::new(e)), ty)
-        }
-        _ => e,
-    }
-}
-
-/// The same of an expression that is not ours to change: the number of an ENUM or SET.
+/// What a variable of this type is given: of an ENUM or SET the number, if it is one of numbers.
 pub fn number_for<'e>(e: &'e Expr, column: &DataType) -> &'e Expr {
     let is_number = column.kind.is_numeric() || matches!(column.kind, TypeKind::Year | TypeKind::Bit);
     match &e.node {

@@ -1,6 +1,6 @@
 //! Values brought to the type of the column that they are stored in.
 
-use crate::{Execution, Expr, Node, convert, reborrow};
+use crate::{Execution, Expr, Node, convert, operand, reborrow};
 use catalog::{Column, ColumnDefault, Table};
 use types::codes::*;
 use types::temporal::parse::delimiter_of;
@@ -119,6 +119,7 @@ pub fn store_nullable<'v>(
             return Ok(v);
         }
     }
+    let v = digits_for_text(v, source.kind, c.data_type.kind);
     if c.data_type.kind.is_temporal()
         && let Value::Bytes(text) = &v
         && let Some(delimiter) = delimiter_of(text, c.data_type.kind == TypeKind::Time, how.mode)
@@ -142,6 +143,7 @@ pub fn store_nullable<'v>(
         given if c.data_type.kind == TypeKind::Timestamp => Some(convert::text(given, &source).into_owned()),
         _ => None,
     };
+    let is_number = matches!(v, Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_));
     let no_bits = match &v {
         Value::Decimal(d) if c.data_type.kind == TypeKind::Bit => d.round(0).to_u64().err(),
         // A hexadecimal literal that is longer than any integer; of fewer bits the column itself tells.
@@ -157,7 +159,7 @@ pub fn store_nullable<'v>(
         None => {}
     }
     match (&v, c.data_type.kind) {
-        (Value::DateTime(t), TypeKind::Timestamp) => timestamp(*t, given.as_deref(), c, row, how, run),
+        (Value::DateTime(t), TypeKind::Timestamp) => timestamp(*t, (given.as_deref(), is_number), c, row, how, run),
         _ => Ok(v),
     }
 }
@@ -204,16 +206,17 @@ fn in_session_zone<'v>(v: Value<'v>, c: &Column, row: u64, how: Strictness, run:
 
 /// A local time for a TIMESTAMP column, which holds UTC. Error 1292 (a warning and the zero date, unless strict) outside of its
 /// range.
-/// `given`: the text that it was read from.
+/// `given`: the text that it was read from, or that of a number.
 fn timestamp(
     t: DateTime,
-    given: Option<&[u8]>,
+    (given, is_number): (Option<&[u8]>, bool),
     c: &Column,
     row: u64,
     how: Strictness,
     run: &dyn Execution,
 ) -> Result<Value<'static>> {
-    if let Some(t) = convert::to_utc(t, run) {
+    let is_partial = !t.date().is_zero() && (t.date().month() == 0 || t.date().day() == 0);
+    if !is_partial && let Some(t) = convert::to_utc(t, run) {
         return Ok(Value::DateTime(t));
     }
     if how.mode.is_strict() {
@@ -223,8 +226,38 @@ fn timestamp(
         let message = format!("Incorrect datetime value: '{shown}' for column '{}' at row {row}", c.name);
         return Err(SqlError::new(ER_TRUNCATED_WRONG_VALUE, message));
     }
-    run.push_warning(err!(ER_WARN_DATA_OUT_OF_RANGE, c.name, row));
+    run.push_warning(match is_partial && is_number {
+        true => err!(WARN_DATA_TRUNCATED, c.name, row),
+        false => err!(ER_WARN_DATA_OUT_OF_RANGE, c.name, row),
+    });
     Ok(implicit_default(&c.data_type))
+}
+
+/// A BIT or a YEAR that a column of short strings takes is the digits of its number.
+fn digits_for_text<'v>(v: Value<'v>, from: TypeKind, to: TypeKind) -> Value<'v> {
+    use TypeKind::{Binary, Bit, Char, VarBinary, VarChar, Year};
+    match v {
+        Value::UInt(n) if matches!((from, to), (Bit | Year, Char | VarChar | Binary | VarBinary)) => {
+            Value::Bytes(n.to_string().into_bytes().into())
+        }
+        v => v,
+    }
+}
+
+/// A column that another one takes as it is: of an ENUM or a SET the number where that is one of numbers, and of a DATETIME the number of
+/// its digits where it is a YEAR.
+pub fn column_into(e: Expr, to: TypeKind) -> Expr {
+    if !matches!(e.raw(), Node::Column { .. }) {
+        return e;
+    }
+    match &e.node {
+        Node::EnumText(..) | Node::SetText(..) if to.is_numeric() => operand::enum_number(e),
+        _ if to == TypeKind::Year && matches!(e.ty.kind, TypeKind::DateTime | TypeKind::Timestamp) => {
+            let ty = DataType { length: 21, nullable: e.ty.nullable, ..DataType::new(TypeKind::BigInt) };
+            Expr::new(Node::Cast(Box::new(e)), ty)
+        }
+        _ => e,
+    }
 }
 
 /// The error of bad JSON names the table too.

@@ -3,7 +3,7 @@
 use super::access::Wanted;
 use super::join_tree::Tree;
 use super::names::{Block, Exports, Source};
-use super::node::{Assigned, Body, Delete, Insert, InsertSource, Plan, Scan, SortKey, Target, Update};
+use super::node::{Assigned, Body, Delete, Insert, InsertSource, Plan, QueryPlan, Scan, SortKey, Target, Update};
 use super::source::Through;
 use super::views::Merged;
 use super::{Planner, names::AliasRule};
@@ -12,7 +12,7 @@ use catalog::{Changes, Table};
 use engine::{LockMode, Read, Wait};
 use expr::Shape;
 use expr::error::{unknown_column, unsupported};
-use expr::{Expr, Node, operand};
+use expr::{Expr, Node, store};
 use sql::ast::{self, Expr as Ast, TableRef};
 use std::sync::Arc;
 use types::codes::*;
@@ -174,18 +174,12 @@ impl Planner<'_> {
                 self.request.exports = (!insert.on_duplicate.is_empty()).then(Exports::default);
                 let plan = self.query(*q, false);
                 let selected = self.request.exports.take().unwrap_or_default();
-                let mut plan = plan?;
+                let plan = plan?;
                 if plan.columns.len() != columns.len() {
                     return Err(err!(ER_WRONG_VALUE_COUNT_ON_ROW, 1));
                 }
                 columns.iter().try_for_each(|c| refuse_generated(table, *c))?;
-                // ON DUPLICATE KEY UPDATE reads them as what they are.
-                if insert.on_duplicate.is_empty() {
-                    for (e, c) in plan.outputs.iter_mut().zip(&columns) {
-                        let output = std::mem::replace(e, Expr::null());
-                        *e = operand::for_column(output, &table.columns[*c].data_type);
-                    }
-                }
+                let plan = stored_in(plan, table, &columns);
                 Ok(Inserted { columns, source: InsertSource::Query(Box::new(plan)), selected, reads_row: false })
             }
         }
@@ -212,6 +206,7 @@ impl Planner<'_> {
         let plan = self.query(query, false)?;
         assert_eq!(plan.columns.len(), columns.len(), "the table was made for this query");
         columns.iter().try_for_each(|c| refuse_generated(table, *c))?;
+        let plan = stored_in(plan, table, &columns);
         let mut shapes = vec![Shape::Row(table.clone()), Shape::Row(table.clone())];
         shapes.push(Shape::Tuple(plan.outputs.len()));
         let rules = self.rules(table, Changes::INSERT, None)?;
@@ -357,7 +352,7 @@ impl Planner<'_> {
             let ty = types::DataType { nullable: true, ..*column };
             return Ok(Expr::new(Node::Cast(Box::new(e)), ty));
         }
-        Ok(operand::for_column(e, column))
+        Ok(store::column_into(e, column.kind))
     }
 
     /// `column = value, ...`: (slot, column, value) of each.
@@ -745,4 +740,12 @@ pub fn is_sequential(set: &[(usize, Assigned)], slot: usize) -> bool {
             _ => false,
         }),
     })
+}
+
+/// The query's outputs as these columns take them. What ON DUPLICATE KEY UPDATE reads beside them stays.
+fn stored_in(mut query: QueryPlan, table: &Table, columns: &[usize]) -> QueryPlan {
+    for (e, c) in query.outputs.iter_mut().zip(columns) {
+        *e = store::column_into(std::mem::replace(e, Expr::null()), table.columns[*c].data_type.kind);
+    }
+    query
 }

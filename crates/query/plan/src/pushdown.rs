@@ -19,6 +19,7 @@ const BLOCKS_ANEW_MAX: usize = 255;
 pub struct FirstPlan {
     subqueries: usize,
     blocks_anew: usize,
+    height: u32,
 }
 
 /// Nodes of a condition that is asked inside, at most.
@@ -47,13 +48,18 @@ enum United {
 impl Planner<'_> {
     /// A derived table is about to be planned.
     pub(super) fn first_plan(&self) -> FirstPlan {
-        FirstPlan { subqueries: self.queries.planned.len(), blocks_anew: self.budget.blocks_anew }
+        FirstPlan {
+            subqueries: self.queries.planned.len(),
+            blocks_anew: self.budget.blocks_anew,
+            height: self.budget.height,
+        }
     }
 
     /// What it takes to plan the derived table anew that has just been planned from there on.
     pub(super) fn origin(&self, first: FirstPlan, from: Definition) -> Origin {
         let subqueries = first.subqueries..self.queries.planned.len();
-        Origin { from, subqueries, blocks_anew: self.budget.blocks_anew - first.blocks_anew }
+        let blocks_anew = self.budget.blocks_anew - first.blocks_anew;
+        Origin { from, subqueries, blocks_anew, height: first.height }
     }
 
     /// Plans a derived table anew with those conditions that can be asked inside; they leave the list.
@@ -156,6 +162,9 @@ impl Planner<'_> {
     fn plan_anew(&mut self, origin: &Origin, conditions: Vec<Expr>) -> Option<(QueryPlan, Vec<bool>)> {
         let (notes, dates) = (self.warnings.notes.len(), self.parameters.temporal.len());
         let (rights, first) = (self.uses.rights.len(), self.queries.planned.len());
+        let candidates = self.queries.candidates.len();
+        // What it reads was counted when it was planned first.
+        let height = std::mem::replace(&mut self.budget.height, origin.height);
         let (blocks, blocks_anew) = (self.budget.blocks_planned, self.budget.blocks_anew);
         let resolved = self.warnings.resolved.len();
         let (literals, columns) = (self.warnings.literal_warnings.len(), self.parameters.beside_columns.len());
@@ -177,6 +186,7 @@ impl Planner<'_> {
             Definition::View(table) => self.view_plan(table, None, Through::Read).map(|(plan, _)| plan),
         };
         self.scope.blocks.push(block);
+        self.budget.height = height.max(self.budget.height);
         self.budget.blocks_anew = blocks_anew + self.budget.blocks_planned - blocks;
         (self.scope.clause, self.request.exports, self.request.straight) = (clause, exports, straight);
         self.warnings.notes.truncate(notes);
@@ -187,6 +197,7 @@ impl Planner<'_> {
         self.parameters.asked.truncate(before.1);
         self.parameters.temporal.truncate(dates);
         self.uses.rights.truncate(rights);
+        self.queries.candidates.truncate(candidates);
         if let Some(hints) = &mut self.settings.hints {
             hints.warnings.truncate(warnings);
         }
@@ -195,7 +206,7 @@ impl Planner<'_> {
         self.queries.kept.push(first..self.queries.planned.len());
         // One of the two plans is not run.
         let superseded = if plan.is_some() { origin.subqueries.clone() } else { first..self.queries.planned.len() };
-        self.queries.planned[superseded].iter_mut().for_each(|q| q.absorbed = true);
+        self.queries.planned[superseded].iter_mut().for_each(QueryPlan::drop_plan);
         plan.map(|plan| (plan, taken))
     }
 

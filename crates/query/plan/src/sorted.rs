@@ -41,8 +41,14 @@ pub fn sorted(
             kept
         }
         false => {
+            // Nor are constants computed for rows that a LIMIT leaves out.
+            let waits = |i: usize, e: &Expr| {
+                let is_operation = !matches!(e.node, Node::Const(_) | Node::Param(_));
+                limit.is_some() && e.is_constant() && is_operation && !shared.contains(&Some(i))
+            };
             let outputs = std::mem::take(&mut q.outputs).into_iter().enumerate();
-            let (values, outputs) = outputs.map(|(i, e)| e.kept_at(slot, i)).unzip();
+            let kept = |(i, e): (usize, Expr)| if waits(i, &e) { (Expr::int(1), e) } else { e.kept_at(slot, i) };
+            let (values, outputs) = outputs.map(kept).unzip();
             q.outputs = outputs;
             values
         }

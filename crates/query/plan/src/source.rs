@@ -30,6 +30,8 @@ pub struct Origin {
     pub subqueries: Range<usize>,
     /// Query blocks that its first plan has planned anew.
     pub blocks_anew: usize,
+    /// Of the statement, before its first plan.
+    pub height: u32,
 }
 
 /// What a derived table's rows are.

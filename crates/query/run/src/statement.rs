@@ -8,7 +8,7 @@ use crate::insert::InsertStatement;
 use crate::many::{DeleteManyStatement, UpdateManyStatement};
 use crate::subquery::Query;
 use crate::{Frame, Run, Scope, Step, recycle};
-use expr::{Execution, Expr, operand};
+use expr::{Execution, Expr, store};
 use plan::ColumnMeta;
 use plan::node::Body;
 use types::codes::*;
@@ -72,7 +72,7 @@ impl Statement {
         {
             *strict = true;
             if let (Some(column), [e]) = (column, &mut list[..]) {
-                *e = operand::for_column(std::mem::replace(e, Expr::null()), column);
+                *e = store::column_into(std::mem::replace(e, Expr::null()), column.kind);
             }
         }
     }

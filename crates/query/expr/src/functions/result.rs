@@ -13,6 +13,10 @@ pub(crate) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
     if function.name.starts_with("regexp_") {
         regexp::check_charsets(function.name, args)?;
     }
+    // A pattern is compared with what it is looked for in; of those that give texts [`text_collation`] looks.
+    if matches!(function.name, "regexp_like" | "regexp_instr") {
+        compare::collation_for(&[&args[0], &args[1]], function.name)?;
+    }
     if function.name.starts_with("statement_digest") {
         crypto::check_digest_charset(function.name, &args[0].ty)?;
     }

@@ -581,8 +581,12 @@ fn base_of_interval(v: &Value<'_>, a: &Args<'_>) -> Option<DateTime> {
     {
         return convert::datetime(&Value::Time(read.value), a.run);
     }
-    let mode = SqlMode::NO_ZERO_IN_DATE.0 | a.run.evaluation().sql_mode.0 & SqlMode::ALLOW_INVALID_DATES.0;
-    let t = convert::datetime_in(v, SqlMode(mode), a.run)?;
+    // Nor a day that its month lacks, where it is no date yet.
+    let allowed = match v {
+        Value::Date(_) => SqlMode::ALLOW_INVALID_DATES.0,
+        _ => 0,
+    };
+    let t = convert::datetime_in(v, SqlMode(SqlMode::NO_ZERO_IN_DATE.0 | allowed), a.run)?;
     if real(t.date()).is_some() {
         return Some(t);
     }
@@ -590,6 +594,20 @@ fn base_of_interval(v: &Value<'_>, a: &Args<'_>) -> Option<DateTime> {
         a.run.warn(ER_TRUNCATED_WRONG_VALUE, format!("{NO_MOMENT}: '{}'", String::from_utf8_lossy(text)));
     }
     None
+}
+
+/// A day that its month lacks is one of the next month where days are counted, and the month's last where months are.
+fn within_month(t: DateTime, of: Unit, months: i64) -> Option<DateTime> {
+    match of {
+        Unit::Year => Some(t),
+        // It is brought into the month that it is moved to.
+        Unit::Month | Unit::Quarter | Unit::YearMonth if months != 0 => Some(t),
+        Unit::Month | Unit::Quarter | Unit::YearMonth => {
+            let last = t.date().last_day().filter(|last| t.date().day() > last.day());
+            last.map_or(Some(t), |last| last.at_midnight().add_micros(t.time().0))
+        }
+        _ => t.add_micros(0),
+    }
 }
 
 fn eval_add<'a>(a: Args<'a>) -> Result<Value<'a>> {
@@ -652,7 +670,8 @@ fn eval_add<'a>(a: Args<'a>) -> Result<Value<'a>> {
             None => Value::Null,
         });
     }
-    Ok(match base.add(interval) {
+    let base = if base.date().day() > 28 { within_month(base, of, interval.months) } else { Some(base) };
+    Ok(match base.and_then(|base| base.add(interval)) {
         Some(t) => shaped(&v, t, of.is_date_part() && !operand::is_shifted_text(&a.args[0])),
         None => {
             let message = "Datetime function: datetime field overflow";

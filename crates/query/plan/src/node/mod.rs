@@ -30,8 +30,18 @@ pub struct QueryPlan {
     pub correlated: bool,
     /// These, as the query just around it reads them. None once the statement is planned, where they alone do not decide its result.
     pub reads: Vec<Expr>,
-    /// A subquery whose tables are joined to those of the query around it: it is not run.
+    /// A subquery whose tables are joined to those of the query around it, or that stands in a plan that another one supersedes: it
+    /// is not run.
     pub absorbed: bool,
+}
+
+impl QueryPlan {
+    /// Leaves nothing of it to run. Of a plan that was given up halfway, the outputs may read slots that it does not have yet.
+    pub fn drop_plan(&mut self) {
+        (self.plan, self.absorbed) = (Plan::One, true);
+        self.shapes.clear();
+        self.outputs.clear();
+    }
 }
 
 /// A text column of a virtual table that must have one of some constants.

@@ -10,8 +10,9 @@ use crate::sorted::{OrderKey, OrderlessLimit, sorted};
 use crate::tables::filtered;
 use crate::{Planner, group};
 use expr::call::AggregateKind;
+use expr::function::{Function, Rule, unlisted};
 use expr::{Expr, Node, boolean_type, common};
-use types::Result;
+use types::{DataType, Result, TypeKind, Value};
 
 impl Bound {
     /// Its clauses as text, but for FROM, which is still a tree.
@@ -128,6 +129,9 @@ impl Planner<'_> {
     fn grouped_rows(&mut self, mut plan: Plan, fixed: Vec<Expr>, in_groups: bool, s: &mut Bound) -> Result<Plan> {
         if s.is.grouped {
             let mut keys = std::mem::take(&mut s.keys);
+            if !s.is.rolls_up {
+                leave_unasked(&mut keys, s);
+            }
             let readers = s.outputs.iter_mut().chain(&mut s.having).chain(s.order.iter_mut().map(|o| &mut o.expr));
             plan = self.compute_for_groups(plan, &mut keys, readers);
             plan = self.group(plan, keys, s.is.rolls_up, &mut s.outputs, &mut s.having, &mut s.order)?;
@@ -192,6 +196,23 @@ fn ordered_rows(mut q: QueryPlan, order: Vec<OrderKey>, slot: usize, top: Orderl
         scan.limit_hint = Some(count.clone());
     }
     q
+}
+
+/// What stands for a key that is not asked for.
+static UNASKED: Function = unlisted("unasked", 0, 0, Rule::Int(1), |_| Ok(Value::Int(1)));
+
+/// A constant that nothing else reads tells no groups apart: it is not asked for.
+fn leave_unasked(keys: &mut [Expr], s: &Bound) {
+    let read = |key: &Expr| {
+        let mut all = s.outputs.iter().chain(&s.having).chain(s.order.iter().map(|o| &o.expr));
+        all.any(|e| e.any(&mut |e| e.says(key)))
+    };
+    for key in keys.iter_mut().filter(|key| key.is_constant()) {
+        if !read(key) {
+            // Like no other expression: what is read above the groups is looked for among the keys.
+            *key = Expr::new(Node::Call(&UNASKED, Vec::new()), DataType::new(TypeKind::BigInt).not_null());
+        }
+    }
 }
 
 /// When all that is asked of the rows is the MIN or the MAX of one column: the column, and whether the greatest is wanted.

@@ -132,9 +132,10 @@ static DOUBLE: Function = unlisted("number", 1, 1, Rule::Double, |a| {
 /// The operands of BETWEEN, documents among them: these count as numbers where one is a number, else as their texts.
 pub fn between(operands: [Expr; 3]) -> [Expr; 3] {
     let has_number = operands.iter().any(|e| e.ty.kind.is_numeric());
-    let beside_column = matches!(operands[0].node, Node::Column { .. });
+    let is_document = |e: &Expr| e.ty.kind == TypeKind::Json;
+    let beside_column = matches!(operands[0].node, Node::Column { .. }) && operands[1..].iter().all(is_document);
     operands.map(|e| match (e.ty.kind, has_number) {
-        // Beside a column what a function makes is the number that its text begins with.
+        // A column between two documents: what a function makes is the number that its text begins with.
         (TypeKind::Json, true) if beside_column && !matches!(e.node, Node::Column { .. }) => {
             let ty = DataType { length: 23, nullable: e.ty.nullable, ..DataType::new(TypeKind::Double) };
             Expr::new(Node::Cast(Box::new(as_text(e))), ty)

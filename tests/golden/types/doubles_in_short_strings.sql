@@ -1,0 +1,21 @@
+-- A FLOAT or DOUBLE in a column of short strings: all digits of the double, as far as there is room, with an exponent where more of them fit.
+SET sql_mode = '';
+CREATE TABLE t (id INT PRIMARY KEY, f FLOAT, d DOUBLE, v VARCHAR(30), x TEXT, b VARBINARY(30), c12 CHAR(12), c8 CHAR(8), c6 CHAR(6), c4 CHAR(4));
+INSERT INTO t (id, f, d) VALUES (1, 1/3, 1/3), (2, 1e10, 1e15), (3, 123456.789, 1e14), (4, 16777217, 0.1), (5, -2.5, -20240229101112), (6, 99999.5, 123456);
+UPDATE t SET v = f, x = f, b = f, c12 = f;
+SELECT id, v, x, b, c12 FROM t;
+UPDATE t SET v = d, b = d, c12 = d, c8 = d, c6 = d;
+SELECT id, v, b, c12, c8, c6 FROM t;
+UPDATE t SET c8 = f, c6 = f;
+SELECT id, c8, c6 FROM t;
+UPDATE t SET v = f + 0, b = COALESCE(f), c12 = IFNULL(f, 1);
+SELECT id, v, b, c12 FROM t;
+INSERT INTO t (id, v, c4) SELECT id + 10, f, d FROM t WHERE id IN (1, 2, 6);
+SELECT id, v, c4 FROM t WHERE id > 10;
+ALTER TABLE t MODIFY f VARCHAR(30);
+SELECT f FROM t;
+SET sql_mode = DEFAULT;
+UPDATE t SET c6 = d WHERE id = 6;
+UPDATE t SET c4 = 123456 WHERE id = 6;
+UPDATE t SET c4 = 123456e0 WHERE id = 6;
+SELECT c4, c6 FROM t WHERE id = 6;
