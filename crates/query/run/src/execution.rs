@@ -66,7 +66,7 @@ pub struct Run<'x> {
     /// An INSERT, UPDATE or DELETE.
     pub writes: bool,
     /// A DO.
-    pub is_do: bool,
+    pub is_do: Cell<bool>,
     /// Routines that it calls change rows.
     pub writes_within: bool,
     /// The statement is a routine's: an error leaves the rows that it has written.
@@ -106,7 +106,7 @@ impl<'x> Run<'x> {
             at_hand: RefCell::new(Vec::new()),
             constants: &[],
             writes: false,
-            is_do: false,
+            is_do: Cell::new(false),
             writes_within: false,
             keeps_rows: false,
             unfinished: Cell::new(None),
@@ -150,7 +150,7 @@ impl<'x> Run<'x> {
 
     /// Are arguments of stored functions stored under the strict mode that is set? Not with IGNORE, and not in DO.
     pub fn stores_arguments(&self) -> bool {
-        self.evaluation.strict.get() || !self.writes && !self.is_do && self.evaluation.sql_mode.is_strict()
+        self.evaluation.strict.get() || !self.writes && !self.is_do.get() && self.evaluation.sql_mode.is_strict()
     }
 
     /// Have the operators files or buffers that are not to outlive the execution?

@@ -592,7 +592,7 @@ impl Prepared {
             run.set_beside(beside);
         }
         (run.writes, run.plain_reads, run.keeps_rows) = (self.writes, self.plain_reads, self.keeps_rows);
-        (run.writes_within, run.is_do) = (self.writes_within, self.statement.is_do());
+        run.writes_within = self.writes_within;
         run.constants = &self.constants;
         run.evaluation.reads_nothing = self.uses == Uses::Nothing;
         self.figures.count_joins();
@@ -604,13 +604,11 @@ impl Prepared {
         {
             result = run.undo_unfinished().and(result);
         }
-        let at_hand = run.at_hand.take();
+        let at_hand = std::mem::take(run.at_hand.get_mut());
         if run.holds_much() {
             self.spend();
         }
-        if !at_hand.is_empty() {
-            at_hand.into_iter().for_each(|kept| kept.give_back(env));
-        }
+        at_hand.into_iter().for_each(|kept| kept.give_back(env));
         match result {
             Err(e) if e.code == ER_QUERY_INTERRUPTED && tx.interrupt().reason() == 3 => {
                 Err(types::work::interrupted(3))

@@ -77,10 +77,6 @@ impl Statement {
         }
     }
 
-    pub fn is_do(&self) -> bool {
-        matches!(self.kind, Kind::Do(_))
-    }
-
     /// Runs the statement once; its rows go to `sink`.
     pub fn execute(&mut self, run: &Run<'_>, columns: &[ColumnMeta], sink: &mut dyn RowSink) -> Result<Outcome> {
         run.check_killed()?;
@@ -136,6 +132,7 @@ impl Statement {
                 Ok(Outcome::default())
             }
             Kind::Do(list) => {
+                run.is_do.set(true);
                 for e in list {
                     e.eval(run, Scope::new(Frame::empty(), None))?;
                 }

@@ -518,7 +518,8 @@ pub fn unescape(contents: &[u8], quote: u8, backslash: bool, out: &mut Vec<u8>) 
     }
 }
 
-/// A text as headings show it: without the marks of versioned comments, and without those that are for later versions.
+/// A text as headings show it: without the marks of versioned comments, and without those that are for later versions. It may begin
+/// inside of one: outside of comments and strings there is nothing else that `*/` could be.
 pub fn without_versions(text: &[u8]) -> Vec<u8> {
     let mut lexer = Lexer::new(text, SqlMode::default());
     let mut out = Vec::with_capacity(text.len());
@@ -540,7 +541,7 @@ pub fn without_versions(text: &[u8]) -> Vec<u8> {
             out.extend_from_slice(&rest[..end]);
             pos += end;
             continue;
-        } else if lexer.versioned && rest.starts_with(b"*/") {
+        } else if rest.starts_with(b"*/") {
             lexer.versioned = false;
             pos += 2;
             continue;

@@ -421,7 +421,7 @@ impl Parser<'_> {
         self.expect_tok(Tok::LParen)?;
         let start = self.tok.start;
         let expr = self.expr()?;
-        let text = self.kept_text_since(start);
+        let text = self.plain_text_since(start);
         self.expect_tok(Tok::RParen)?;
         Ok((expr, text))
     }

@@ -409,7 +409,24 @@ impl<'s> Parser<'s> {
         Str::source(start, self.prev_end.max(start))
     }
 
-    /// The same as the dictionary keeps it: without the marks of versioned comments, which may begin before it and end behind it.
+    /// The same without the marks of versioned comments. As long as the text: there may be many.
+    fn plain_text_since(&mut self, start: u32) -> Str {
+        let text = self.text_since(start);
+        let (from, to) = text.range();
+        match self.lexer.has_versions && self.src[from..to].windows(2).any(|w| matches!(w, b"*/" | b"/*")) {
+            true => self.made_text(&lexer::without_versions(&self.src[from..to])),
+            false => text,
+        }
+    }
+
+    fn made_text(&mut self, text: &[u8]) -> Str {
+        let at = self.extra.len();
+        self.extra.extend_from_slice(text);
+        Str::extra(at, self.extra.len())
+    }
+
+    /// A body as the dictionary keeps it: the same, read from the statement's beginning, for a versioned comment around it makes mere
+    /// comments of those inside. Of these texts a statement has one or two.
     fn kept_text_since(&mut self, start: u32) -> Str {
         self.kept_text(self.text_since(start))
     }
@@ -421,9 +438,7 @@ impl<'s> Parser<'s> {
         let (from, to) = text.range();
         let before = lexer::without_versions(&self.src[..from]).len();
         let whole = lexer::without_versions(&self.src[..to]);
-        let at = self.extra.len();
-        self.extra.extend_from_slice(&whole[before.min(whole.len())..]);
-        Str::extra(at, self.extra.len())
+        self.made_text(&whole[before.min(whole.len())..])
     }
 
     // --- words, names, literals ---

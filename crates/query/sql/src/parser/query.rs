@@ -394,7 +394,7 @@ impl Parser<'_> {
         }
         let start = self.tok.start;
         let expr = self.expr()?;
-        let text = self.kept_text_since(start);
+        let text = self.plain_text_since(start);
         let alias = self.select_alias()?;
         Ok(SelectItem::Expr { expr, alias, text })
     }
