@@ -16,11 +16,12 @@ use accounts::Privileges;
 use catalog::RoutineKind;
 use observe::Counter;
 use observe::clock::now_ns;
+use plan::ColumnMeta;
 use plan::parameter::{self, Parameter};
 use protocol::command::CursorFlags;
 use protocol::execute::ExecuteBody;
 use protocol::{Column, Output, RowFormat, ServerStatus};
-use sql::ast::{MaintenanceVerb, Parsed, ShowFilter, ShowWhat, Statement};
+use sql::ast::{MaintenanceVerb, Parsed, QueryBody, ShowFilter, ShowWhat, Statement};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -53,6 +54,14 @@ fn unknown(id: u32, command: &str) -> types::SqlError {
 /// A query whose rows go INTO variables or a file: nothing of it is sent.
 fn puts_into(parsed: &Parsed) -> bool {
     matches!(parsed.statement, Statement::Query(id) if parsed[id].into.is_some())
+}
+
+/// A column as it is told before the query has run: the temporary table of a set operation, in which long strings are TEXT, is not
+/// made yet.
+fn prepared_column<'c>(parsed: &Parsed, meta: &'c ColumnMeta) -> Column<'c> {
+    let is_set = matches!(parsed.statement, Statement::Query(id) if matches!(parsed[id].body, QueryBody::SetOp { .. }));
+    let told = wire_column(meta);
+    if is_set { Column { data_type: meta.data_type, ..told } } else { told }
 }
 
 impl Session {
@@ -157,7 +166,8 @@ impl Session {
             Body::Planned(planned) => {
                 let prepared = &planned.prepared;
                 let sent = if puts_into(&planned.parsed) { &[] } else { prepared.columns() };
-                (sent.iter().map(wire_column).collect(), prepared.parameters().iter().map(told).collect())
+                let columns = sent.iter().map(|meta| prepared_column(&planned.parsed, meta));
+                (columns.collect(), prepared.parameters().iter().map(told).collect())
             }
             Body::Other(_) => {
                 let text = parameter::text_type(self.state.vars.hot().literals);

@@ -192,10 +192,7 @@ impl Planner<'_> {
                 let (date, amount) = self.date_and_amount(*date, *amount, *unit)?;
                 functions::temporal::add_interval(date, amount, *unit, *subtract)
             }
-            Ast::Extract { unit, operand } => {
-                let moment = parameter::moment_type(TypeKind::DateTime);
-                functions::temporal::extract(self.expr_like(*operand, &moment)?, *unit)
-            }
+            Ast::Extract { unit, operand } => functions::temporal::extract(self.extracted(*operand, *unit)?, *unit),
             Ast::TimestampAdd { unit, amount, date } => {
                 let (date, amount) = self.date_and_amount(*date, *amount, *unit)?;
                 functions::temporal::add_interval(date, amount, *unit, false)
@@ -272,7 +269,7 @@ impl Planner<'_> {
     /// CONVERT(... USING charset).
     fn convert_using(&mut self, operand: ExprId, charset: Name) -> Result<Expr> {
         let parsed = self.parsed;
-        let e = self.expr(operand)?;
+        let e = self.expr_for(operand, &self.text_parameter(), Takes::Any)?;
         let collation = self.charset(parsed.name(charset))?;
         let ty = match e.ty.kind.is_blob() {
             true => functions::long_text(e.ty.max_bytes().min(u32::MAX.into()) as u32, collation),

@@ -2,7 +2,7 @@
 
 pub use crate::beside::Uses;
 use crate::build::build_subquery;
-use crate::context::{Env, Outcome, RowSink};
+use crate::context::{Env, Kept, Outcome, RowSink};
 use crate::program::form::Form;
 use crate::program::lent::Lent;
 use crate::program::values::stored;
@@ -608,7 +608,9 @@ impl Prepared {
         if run.holds_much() {
             self.spend();
         }
-        at_hand.into_iter().for_each(|kept| kept.give_back(env));
+        if !at_hand.is_empty() {
+            give_back(at_hand, env);
+        }
         match result {
             Err(e) if e.code == ER_QUERY_INTERRUPTED && tx.interrupt().reason() == 3 => {
                 Err(types::work::interrupted(3))
@@ -698,6 +700,12 @@ impl Prepared {
     pub fn set_untold(&mut self, has_untold: bool) {
         self.has_untold = has_untold;
     }
+}
+
+/// What routines have kept goes back where it came from.
+#[cold]
+fn give_back(at_hand: Vec<Box<dyn Kept>>, env: &mut dyn Env) {
+    at_hand.into_iter().for_each(|kept| kept.give_back(env));
 }
 
 fn plain_reads(stmt: &Parsed) -> PlainReads {

@@ -29,11 +29,12 @@ pub fn arguments_of(function: &str) -> Arguments {
         "bin" | "char" | "conv" | "from_days" | "inet_ntoa" | "interval" | "last_insert_id" | "makedate" | "oct"
         | "period_add" | "period_diff" | "ps_thread_id" | "random_bytes" | "space" => "I",
         "datediff" | "dayname" | "dayofweek" | "dayofyear" | "hour" | "microsecond" | "minute" | "second" | "time"
-        | "to_days" | "to_seconds" | "unix_timestamp" | "weekday" | "weekofyear" => "M",
+        | "to_days" | "to_seconds" | "unix_timestamp" | "weekday" | "weekofyear" | "day" | "dayofmonth"
+        | "last_day" | "month" | "monthname" | "quarter" | "year" => "M",
         "week" | "yearweek" => "MI",
         "convert_tz" | "date_format" | "time_format" => "MS",
         "timestamp" => "MT",
-        "date" | "day" | "dayofmonth" | "last_day" | "month" | "monthname" | "quarter" | "year" => "A",
+        "date" => "A",
         "adddate" | "subdate" => "AI",
         "addtime" | "subtime" | "time_to_sec" => "T",
         "sec_to_time" => "D",

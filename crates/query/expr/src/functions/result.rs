@@ -246,10 +246,13 @@ fn text_type(function: Func, args: &[Expr]) -> Result<DataType> {
                 true => shown(t).saturating_mul(t.collation.charset().mbmaxlen()),
                 false => shown(t),
             };
-            let all = args.iter().map(|e| width(&e.ty)).fold(0u32, u32::saturating_add);
             // The separator stands between all others.
-            let more = if function.name == "concat_ws" { (args.len() as u32).saturating_sub(3) } else { 0 };
-            text(all.saturating_add(more.saturating_mul(width(&args[0].ty))))?
+            let (separators, joined) = match function.name {
+                "concat_ws" => (args.len() as u32 - 2, &args[1..]),
+                _ => (0, args),
+            };
+            let all = joined.iter().map(|e| width(&e.ty)).fold(0u32, u32::saturating_add);
+            text(all.saturating_add(separators.saturating_mul(width(&args[0].ty))))?
         }
         _ => unreachable!("a rule of texts"),
     })

@@ -185,14 +185,18 @@ pub fn add_interval(date: Expr, amount: Expr, unit: ast::IntervalUnit, subtract:
 pub fn extract(e: Expr, unit: ast::IntervalUnit) -> Expr {
     use ast::IntervalUnit as U;
     let length = match unit {
-        U::Year | U::MinuteSecond => 5,
-        U::YearMonth => 7,
-        U::Quarter | U::Month | U::Week | U::Day | U::Minute | U::Second => 3,
+        U::Quarter => 2,
+        U::Month | U::Week | U::Day | U::Minute | U::Second => 3,
         U::Hour => 4,
-        U::DayHour | U::HourMinute => 6,
-        U::DayMinute | U::HourSecond => 8,
-        U::DaySecond => 10,
-        _ => 21,
+        U::Year | U::MinuteSecond => 5,
+        U::HourMinute => 6,
+        U::YearMonth | U::Microsecond => 7,
+        U::HourSecond => 8,
+        U::DayHour | U::SecondMicrosecond => 9,
+        U::DayMinute | U::MinuteMicrosecond => 11,
+        U::DaySecond => 13,
+        U::HourMicrosecond => 14,
+        U::DayMicrosecond => 20,
     };
     call(&EXTRACT, vec![e, unit_argument(unit)], DataType { length, ..DataType::new(TypeKind::BigInt) })
 }

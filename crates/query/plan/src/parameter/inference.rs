@@ -253,10 +253,9 @@ impl Planner<'_> {
         let wanted = |i| named(taken.letter(i).unwrap_or('S'));
         let args: Result<Vec<Expr>> = ids.iter().enumerate().map(|(i, id)| self.expr_like(*id, &wanted(i))).collect();
         let args = args?;
-        if let [moment] = &args[..]
-            && function.eq_ignore_ascii_case("unix_timestamp")
-        {
-            self.note_parameters([moment], Otherwise::ZeroDate);
+        if let Some(otherwise) = moments_of(function) {
+            let moments = args.iter().enumerate().filter(|(i, _)| matches!(taken.letter(*i), Some('A' | 'M')));
+            self.note_parameters(moments.map(|(_, e)| e), otherwise);
         }
         Ok(args)
     }
@@ -275,8 +274,33 @@ impl Planner<'_> {
             }
             _ => self.text_parameter(),
         };
-        Ok((self.expr_like(date, &parameter::moment_type(kind))?, self.expr_like(amount, &number)?))
+        let date = self.expr_like(date, &parameter::moment_type(kind))?;
+        self.note_parameters([&date], Otherwise::WholeDate);
+        Ok((date, self.expr_like(amount, &number)?))
     }
+
+    /// What EXTRACT takes a unit of.
+    pub(crate) fn extracted(&mut self, operand: ExprId, unit: IntervalUnit) -> Result<Expr> {
+        use IntervalUnit as U;
+        let operand = self.expr_like(operand, &parameter::moment_type(TypeKind::DateTime))?;
+        let has_date = matches!(unit, U::Year | U::Quarter | U::Month | U::Week | U::Day | U::YearMonth);
+        if !has_date {
+            self.note_parameters([&operand], Otherwise::TimeOfDay);
+        }
+        Ok(operand)
+    }
+}
+
+/// What the dates that a function takes are, where `?` stands for them; `None`: nothing else than elsewhere.
+fn moments_of(function: &str) -> Option<Otherwise> {
+    Some(match function.to_ascii_lowercase().as_str() {
+        "unix_timestamp" => Otherwise::ZeroDate,
+        "day" | "dayofmonth" | "last_day" | "month" | "monthname" | "quarter" | "year" => Otherwise::PartOfDate,
+        "adddate" | "date" | "datediff" | "dayname" | "dayofweek" | "dayofyear" | "subdate" | "to_days" | "week"
+        | "weekday" | "weekofyear" | "yearweek" => Otherwise::WholeDate,
+        "hour" | "microsecond" | "minute" | "second" | "time" => Otherwise::TimeOfDay,
+        _ => return None,
+    })
 }
 
 /// Does the function give one of its arguments?

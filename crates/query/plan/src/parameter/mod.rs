@@ -39,6 +39,12 @@ pub enum Otherwise {
     Midnight,
     /// Of UNIX_TIMESTAMP, which tells what is no date from NULL.
     ZeroDate,
+    /// Of YEAR and its like, which take any part of a date: a number that is the day of a month at most, or a month, is one of 2000.
+    PartOfDate,
+    /// Of WEEKDAY, DATE_ADD and their like, for which a date without a month or a day is none.
+    WholeDate,
+    /// Of HOUR and its like: a time of day.
+    TimeOfDay,
 }
 
 /// Which values a place takes without the statement being prepared anew.
@@ -381,14 +387,25 @@ fn nobodys(kind: TypeKind) -> Value<'static> {
 fn moment(value: &Value<'_>, parameter: &Parameter, env: &mut Telling<'_>) -> Value<'static> {
     let kind = parameter.data_type.kind;
     let shown = String::from_utf8_lossy(&text(value, &type_of(value))).into_owned();
+    let is_part = parameter.otherwise == Otherwise::PartOfDate;
     let (words, name) = match (kind, value) {
-        (TypeKind::Date, Value::Bytes(_)) => ("Truncated incorrect", "date"),
+        (kind, Value::Bytes(_)) if kind == TypeKind::Date || is_part => ("Truncated incorrect", "date"),
         (TypeKind::Time, _) => ("Truncated incorrect", "time"),
         _ => ("Incorrect", "datetime"),
     };
-    let (read, is_whole) = match kind {
-        TypeKind::Time => read_time(value),
-        TypeKind::Date => day_of(value).map_or_else(|| read_date(value, env.env), |day| (day, true)),
+    let (read, is_whole) = match (kind, parameter.otherwise) {
+        (TypeKind::Time, _) => read_time(value),
+        (_, Otherwise::WholeDate) => match read_date(value, env.env) {
+            (Value::DateTime(t), _) if t.date().month() == 0 || t.date().day() == 0 => (Value::Null, false),
+            read => read,
+        },
+        (_, Otherwise::TimeOfDay) => match read_date(value, env.env) {
+            (Value::Null, _) => read_time(value),
+            read => read,
+        },
+        (TypeKind::Date, _) | (_, Otherwise::PartOfDate) => {
+            day_of(value).map_or_else(|| read_date(value, env.env), |day| (day, true))
+        }
         _ => read_date(value, env.env),
     };
     if !is_whole {
