@@ -275,6 +275,10 @@ impl Session {
                 let at = plan.position(&name(*column))?;
                 let names = plan.names();
                 let (t, members) = (plan.spec.columns[at].data_type, plan.spec.columns[at].members.clone());
+                // Not even NULL, which CREATE TABLE takes.
+                if t.kind.is_blob() && matches!(value, DefaultValue::Literal(_)) {
+                    return Err(err!(ER_BLOB_CANT_HAVE_DEFAULT, name(*column)));
+                }
                 let default = self.default_value(parsed, &name(*column), *value, &t, &members, &names)?;
                 plan.spec.columns[at].default = default;
             }

@@ -417,7 +417,7 @@ fn as_decimal_type(t: &DataType) -> (u32, u32) {
         TypeKind::Date => (8, 0),
         TypeKind::Time => (7 + t.decimals as u32, t.decimals as u32),
         TypeKind::DateTime | TypeKind::Timestamp => (14 + t.decimals as u32, t.decimals as u32),
-        TypeKind::BigInt if t.length > 0 && t.length < 20 => (t.length.saturating_sub(!t.unsigned as u32).max(1), 0),
+        TypeKind::BigInt if t.length > 0 => (t.length.saturating_sub(!t.unsigned as u32).max(1), 0),
         _ => (20, 0),
     }
 }

@@ -116,7 +116,8 @@ impl Planner<'_> {
         // A document makes documents of all, not numbers.
         let has_document = list.iter().chain([&e]).any(|e| e.ty.kind == TypeKind::Json);
         let are_numbers = !has_document && list.iter().all(compare::is_number);
-        if !are_numbers && e.members().is_some() && list.iter().any(compare::is_number) {
+        let has_two_faces = e.members().is_some() || convert::is_hex_literal(&e);
+        if !are_numbers && has_two_faces && list.iter().any(compare::is_number) {
             return super::rows::listed_each(e, list, negated);
         }
         let (e, list) = moment::text_in_moments(e, list);

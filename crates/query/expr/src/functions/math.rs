@@ -313,11 +313,12 @@ fn conv<'a>(a: Args<'a>) -> Result<Value<'a>> {
     if !(2..=36).contains(&fb) || !(2..=36).contains(&tb) {
         return Ok(Value::Null);
     }
-    let text = String::from_utf8_lossy(&s).trim().to_string();
-    let (negative, digits) = text.strip_prefix('-').map_or((false, &text[..]), |r| (true, r));
-    if text.is_empty() {
+    if s.is_empty() {
         return Ok(Value::Null);
     }
+    let text = String::from_utf8_lossy(&s);
+    let digits = text.trim();
+    let (negative, digits) = digits.strip_prefix('-').map_or((false, digits), |r| (true, r));
     let (mut n, mut clean) = (0u64, digits.starts_with(|c: char| c.is_digit(fb)));
     for d in digits.chars().map_while(|c| c.to_digit(fb)) {
         n = match n.checked_mul(fb as u64).and_then(|n| n.checked_add(d as u64)) {

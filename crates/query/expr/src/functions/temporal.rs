@@ -594,8 +594,9 @@ fn base_of_interval(v: &Value<'_>, a: &Args<'_>) -> Option<DateTime> {
     if real(t.date()).is_some() {
         return Some(t);
     }
-    if let Value::Bytes(text) = v {
-        a.run.warn(ER_TRUNCATED_WRONG_VALUE, format!("{NO_MOMENT}: '{}'", String::from_utf8_lossy(text)));
+    if !matches!(v, Value::Date(_) | Value::Time(_)) {
+        let text = convert::text(v, &a.args[0].ty);
+        a.run.warn(ER_TRUNCATED_WRONG_VALUE, format!("{NO_MOMENT}: '{}'", String::from_utf8_lossy(&text)));
     }
     None
 }

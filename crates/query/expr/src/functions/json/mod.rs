@@ -134,9 +134,11 @@ pub fn between(operands: [Expr; 3]) -> [Expr; 3] {
     let has_number = operands.iter().any(|e| e.ty.kind.is_numeric());
     let is_document = |e: &Expr| e.ty.kind == TypeKind::Json;
     let beside_column = matches!(operands[0].node, Node::Column { .. }) && operands[1..].iter().all(is_document);
+    let beside_text = operands[0].ty.kind.is_numeric()
+        && operands[1..].iter().any(|e| !is_document(e) && !e.ty.kind.is_numeric() && e.ty.kind != TypeKind::Null);
     operands.map(|e| match (e.ty.kind, has_number) {
-        // A column between two documents: what a function makes is the number that its text begins with.
-        (TypeKind::Json, true) if beside_column && !matches!(e.node, Node::Column { .. }) => {
+        // A column between two documents, a number between one and a text: what a function makes is the number that its text begins with.
+        (TypeKind::Json, true) if (beside_column || beside_text) && !matches!(e.node, Node::Column { .. }) => {
             let ty = DataType { length: 23, nullable: e.ty.nullable, ..DataType::new(TypeKind::Double) };
             Expr::new(Node::Cast(Box::new(as_text(e))), ty)
         }
