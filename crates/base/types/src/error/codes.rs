@@ -756,6 +756,7 @@ error_table! {
     ER_REGEXP_INVALID_RANGE = 3697, "HY000", "The regular expression contains an [x-y] character range where x comes after y.";
     ER_REGEXP_STACK_OVERFLOW = 3698, "HY000", "Overflow in the regular expression backtrack stack.";
     ER_REGEXP_TIME_OUT = 3699, "HY000", "Timeout exceeded in regular expression match.";
+    ER_REGEXP_PATTERN_TOO_BIG = 3700, "HY000", "The regular expression pattern exceeds limits on size or complexity.";
     ER_CANT_SET_ERROR_LOG_SERVICE = 3701, "HY000", "Value for %s got confusing at or around \"%s\". Syntax may be wrong, component may not be INSTALLed, or a component that does not support instances may be listed more than once.";
     ER_EMPTY_PIPELINE_FOR_ERROR_LOG_SERVICE = 3702, "HY000", "Setting an empty %s pipeline disables error logging!";
     ER_RESTART_SERVER_FAILED = 3707, "HY000", "Restart server failed (%s).";

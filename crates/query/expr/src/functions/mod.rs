@@ -141,7 +141,8 @@ pub fn call(name: &str, args: Vec<Expr>) -> Result<Option<Expr>> {
     if let Some(call) = super::wide::call(function, &args)? {
         return Ok(Some(call));
     }
-    Ok(Some(Expr::new(Node::Call(function, args.clone()), result_type(function, &args)?)))
+    let ty = result_type(function, &args)?;
+    Ok(Some(Expr::new(Node::Call(function, args), ty)))
 }
 
 /// Is this argument of a function that is none of numbers an integer?

@@ -12,6 +12,9 @@ use types::{Result, SqlError, err};
 /// Steps of backtracking before a match is given up with error 3699, as `regexp_time_limit` does it.
 const BACKTRACK_MAX: usize = 1_000_000;
 
+/// Bytes of a pattern: nobody can end its compilation, which takes a second for a hundred thousand.
+const PATTERN_MAX: usize = 1 << 16;
+
 /// What ends a line, as members of a class.
 const BREAKS: &str = r"\n\x0b\x0c\r\u{85}\u{2028}\u{2029}";
 
@@ -29,6 +32,9 @@ struct Variant {
 impl Pattern {
     /// Compiles the plain variant, which finds the mistakes.
     pub(super) fn new(text: &str, flags: Flags) -> Result<Pattern> {
+        if text.len() > PATTERN_MAX {
+            return Err(err!(ER_REGEXP_PATTERN_TOO_BIG));
+        }
         let variant = Variant::default();
         let (plain, asks) = translate(text, flags, variant)?;
         let pattern = Pattern { text: text.to_owned(), flags, asks, variants: Default::default() };
@@ -68,8 +74,11 @@ fn build(text: &str, flags: Flags) -> Result<fancy_regex::Regex> {
 
 /// The mistakes that [`translate`] has not found.
 fn compile_error(e: &fancy_regex::Error) -> SqlError {
-    use fancy_regex::{Error, ParseError as P};
+    use fancy_regex::{CompileError as C, Error, ParseError as P};
     match e {
+        Error::CompileError(e) if matches!(**e, C::InnerError(_) | C::PatternTooComplex) => {
+            err!(ER_REGEXP_PATTERN_TOO_BIG)
+        }
         Error::ParseError(_, P::UnclosedOpenParen) => mismatched_paren(),
         Error::ParseError(_, P::InvalidBackref) => err!(ER_REGEXP_INVALID_BACK_REF),
         Error::ParseError(_, P::TrailingBackslash | P::InvalidEscape(_) | P::InvalidHex) => bad_escape(),
@@ -832,6 +841,14 @@ mod tests {
     fn matches(pattern: &str, flags: Flags, subject: &str) -> bool {
         let pattern = Pattern::new(pattern, flags).unwrap_or_else(|e| panic!("{pattern}: {e}"));
         pattern.for_subject(subject).unwrap().is_match(subject).unwrap()
+    }
+
+    #[test]
+    fn what_takes_too_long_to_compile_is_refused() {
+        let refused = |text: &str| Pattern::new(text, PLAIN).map(drop).map_err(|e| e.code);
+        assert_eq!(refused(&"a".repeat(PATTERN_MAX)), Ok(()));
+        assert_eq!(refused(&"a".repeat(PATTERN_MAX + 1)), Err(ER_REGEXP_PATTERN_TOO_BIG));
+        assert_eq!(refused("((a{1,1000}){1,1000}){1,1000}"), Err(ER_REGEXP_PATTERN_TOO_BIG));
     }
 
     #[test]
