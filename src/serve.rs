@@ -384,6 +384,9 @@ fn run(
     if config.addresses.is_empty() && config.socket.is_none() {
         return Err("nothing to listen on: --skip-networking and no --socket".to_string());
     }
+    if let Err(e) = server.make_rsa_keys() {
+        log.write(Level::Warning, 0, &format!("No password can be sent without TLS: {e}"));
+    }
     // Before anybody can ask whether they run.
     server.start_replicas();
     server.start_events();

@@ -78,6 +78,14 @@ fn machine_user(uid: u32) -> Option<String> {
     users.lines().find_map(of_line)
 }
 
+impl crate::Server {
+    /// The keys with which passwords come over connections without TLS are there from here on, in the files that clients look for and
+    /// in SHOW STATUS. The error says what keeps them from it.
+    pub fn make_rsa_keys(&self) -> std::result::Result<(), String> {
+        self.rsa.get().map(|_| ()).map_err(str::to_string)
+    }
+}
+
 impl Session {
     fn client(&self) -> Client {
         Client::new(match self.peer {
