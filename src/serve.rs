@@ -159,6 +159,7 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
         persisted,
         native_password,
         client_charset: options.client_charset,
+        filter_options: options.filters,
         tls,
         binlog: binlog.clone(),
         write_persisted: write_persisted(&datadir.path),

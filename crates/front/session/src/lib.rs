@@ -126,6 +126,7 @@ use expr::time_zone;
 
 pub use binary_log::{check_options as check_binary_log, settings as binary_log_settings};
 pub use encryption::encrypt_logs;
+pub use replica::FilterOptions;
 pub use server::{Server, Settings, WritePersisted, computed_variables};
 pub use service::{Opened, Sessions};
 pub use session::Session;
