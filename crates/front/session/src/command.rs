@@ -181,6 +181,7 @@ impl Session {
             .with(ServerStatus::AUTOCOMMIT, autocommit)
             .with(ServerStatus::IN_TRANSACTION, in_transaction)
             .with(ServerStatus::IN_TRANSACTION_READONLY, in_transaction && self.transaction.read_only)
+            .with(ServerStatus::NO_INDEX_USED, self.recorder.uses_no_index | self.recorder.part_uses_no_index)
             .with(ServerStatus::NO_BACKSLASH_ESCAPES, self.state.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES))
             .with(ServerStatus::MORE_RESULTS_EXISTS, more)
     }
