@@ -111,6 +111,7 @@ impl Session {
             xa: None,
             connected: None,
             restricted: false,
+            aborted: None,
             generated: Vec::new(),
             binlog_events: None,
             interactive: false,
@@ -257,7 +258,7 @@ impl Session {
             // KILL QUERY came too late for the statement that it was meant for; KILL CONNECTION never does.
             self.tx.interrupt().clear_statement();
             if self.tx.interrupt().reason() != 0 {
-                return Next::Close;
+                return self.end_killed(conn);
             }
         }
         let (packet, out) = conn.split();
@@ -646,7 +647,7 @@ impl Session {
         self.transaction.settings_changed = true;
     }
 
-    fn settings_changed(&mut self) -> bool {
+    pub(crate) fn settings_changed(&mut self) -> bool {
         std::mem::take(&mut self.transaction.settings_changed)
     }
 

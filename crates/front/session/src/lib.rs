@@ -58,6 +58,7 @@ mod help;
 mod hints;
 mod histograms;
 mod hosts;
+mod init_connect;
 mod lent;
 mod locks;
 mod login;

@@ -144,14 +144,15 @@ impl Session {
         self.log_login();
         self.audit_connection("connect", 0);
         self.apply_to(conn);
-        self.hand_over_variables();
-        self.entry.sleep();
         self.idle_from(observe::clock::now_ns());
         if self.ok(conn.output(), &Outcome::default()).is_err() || conn.start_compression().is_err() {
             return Next::Close;
         }
         self.compression = conn.compression();
-        Next::Continue
+        let next = self.init_connect(conn);
+        self.hand_over_variables();
+        self.entry.sleep();
+        next
     }
 
     /// The error that a failed exchange is answered with; `None`: nobody is there to be told. It is a failed login whatever the client
