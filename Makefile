@@ -38,10 +38,11 @@ install: pages
 	install -D -m 644 $(TARGET)/pages/_clearway $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_clearway
 	install -D -m 644 $(TARGET)/pages/clearway.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/clearway.fish
 	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
-	sed 's|/usr/bin|$(PREFIX)/bin|' packaging/debian/clearway.service >$(DESTDIR)$(PREFIX)/lib/systemd/system/clearway.service
-	[ -e $(DESTDIR)$(SYSCONFDIR)/clearway/clearway.cnf ] || \
-	  install -D -m 644 packaging/clearway.cnf $(DESTDIR)$(SYSCONFDIR)/clearway/clearway.cnf
+	sed 's|/usr/bin|$(PREFIX)/bin|; s|/etc/clearway|$(SYSCONFDIR)/clearway|' packaging/debian/clearway.service \
+	  >$(DESTDIR)$(PREFIX)/lib/systemd/system/clearway.service
 	install -d $(DESTDIR)$(SYSCONFDIR)/clearway/conf.d
+	[ -e $(DESTDIR)$(SYSCONFDIR)/clearway/clearway.cnf ] || \
+	  sed 's|/etc/clearway|$(SYSCONFDIR)/clearway|' packaging/clearway.cnf >$(DESTDIR)$(SYSCONFDIR)/clearway/clearway.cnf
 
 # A Debian package in target/debian. Minutes to install cargo-deb, so it is no part of anything else.
 deb: pages

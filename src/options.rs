@@ -34,6 +34,8 @@ pub struct Options {
     pub instruments: Vec<(String, Instrumented)>,
     /// `--performance-schema-consumer-...`
     pub consumers: Vec<(Consumer, bool)>,
+    /// `--replicate-do-db` and its like.
+    pub filters: session::FilterOptions,
     /// What is wrong with the options, all of it.
     errors: Vec<Error>,
     /// Say these in the error log: values adjusted, `loose` options skipped.
@@ -387,6 +389,13 @@ fn apply(options: &mut Options, name: &str, value: Option<&str>, place: &str) ->
     }
     if apply_setup(options, &found, name, value, place)? {
         return Ok(());
+    }
+    if session::FilterOptions::is_one(&found.name) {
+        let Some(value) = value else { return Err(format!("{place}option '{name}' requires a value")) };
+        return match options.filters.add(&found.name, value) {
+            true => Ok(()),
+            false => Err(format!("{place}option '{name}': bad value '{value}'")),
+        };
     }
     if is_special(&found.name) {
         return apply_special(options, &found, name, value, place);

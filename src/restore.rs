@@ -164,6 +164,8 @@ fn run(
         persisted: Persisted::default(),
         native_password,
         client_charset,
+        // Files are applied whole.
+        filter_options: session::FilterOptions::default(),
         tls: Tls(None),
         binlog: binlog.clone(),
         write_persisted: serve::write_persisted(&datadir.path),

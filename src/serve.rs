@@ -159,6 +159,7 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
         persisted,
         native_password,
         client_charset: options.client_charset,
+        filter_options: options.filters,
         tls,
         binlog: binlog.clone(),
         write_persisted: write_persisted(&datadir.path),
@@ -383,6 +384,9 @@ fn run(
     let config = listen_config(globals)?;
     if config.addresses.is_empty() && config.socket.is_none() {
         return Err("nothing to listen on: --skip-networking and no --socket".to_string());
+    }
+    if let Err(e) = server.make_rsa_keys() {
+        log.write(Level::Warning, 0, &format!("No password can be sent without TLS: {e}"));
     }
     // Before anybody can ask whether they run.
     server.start_replicas();

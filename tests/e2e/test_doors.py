@@ -244,3 +244,68 @@ def test_a_query_into_something_has_no_columns_and_no_cursor(server):
     assert execute(connection, "SELECT 1 UNION SELECT 1 INTO @c", [])[1][0][0] == 0
     assert connection.rows("SELECT @c") == [["1"]]
     assert execute(connection, "SELECT 1", [], cursor=1)[0] == 1
+
+
+CURSOR_EXISTS, LAST_ROW_SENT = 0x40, 0x80
+
+
+def fetched(connection, prepared, count):
+    """COM_STMT_FETCH: how many rows came, and the status behind them."""
+    connection.command(b"\x1c" + prepared + struct.pack("<I", count))
+    rows_seen = 0
+    while True:
+        packet = connection.read()
+        if packet[0] == 0xFF:
+            return error(packet)[0]
+        if packet[0] == 0xFE and len(packet) < 9:
+            return rows_seen, int.from_bytes(packet[3:5], "little") & (CURSOR_EXISTS | LAST_ROW_SENT)
+        rows_seen += 1
+
+
+def test_a_cursor_is_opened_to_read_and_ends_when_more_is_asked_for_than_there_is(server):
+    connection = client(server)
+
+    def opened(flags):
+        """A statement of its own each time: MySQL 9.7 sends no rows where one that had a cursor is executed without."""
+        connection.command(b"\x16SELECT n FROM JSON_TABLE('[1, 2, 3]', '$[*]' COLUMNS (n INT PATH '$')) j")
+        prepared = [connection.read() for _ in range(3)][0][1:5]
+        connection.command(b"\x17" + prepared + bytes([flags, 1, 0, 0, 0]))
+        packets = [connection.read() for _ in range(3)]
+        return prepared, int.from_bytes(packets[2][3:5], "little") & CURSOR_EXISTS
+
+    for flags in (1, 3, 5, 7):
+        prepared, has_cursor = opened(flags)
+        assert has_cursor
+        assert fetched(connection, prepared, 2) == (2, CURSOR_EXISTS)
+        assert fetched(connection, prepared, 1) == (1, CURSOR_EXISTS)
+        assert fetched(connection, prepared, 1) == (0, LAST_ROW_SENT)
+        assert fetched(connection, prepared, 1) == 1421
+    assert fetched(connection, opened(1)[0], 100) == (3, LAST_ROW_SENT)
+    # Cursors to write through, or to go back in, are none: the rows come at once.
+    for flags in (0, 2, 4, 6):
+        prepared, has_cursor = opened(flags)
+        assert not has_cursor
+        assert [connection.read()[0] for _ in range(4)] == [0, 0, 0, 0xFE]
+        assert fetched(connection, prepared, 1) == 1421
+
+
+NO_INDEX_USED = 0x20
+
+
+def test_an_answer_says_that_no_index_was_used(server):
+    run("CREATE DATABASE IF NOT EXISTS scanned", "DROP TABLE IF EXISTS scanned.t", "CREATE TABLE scanned.t (a INT PRIMARY KEY, b INT, KEY (b))",
+        "INSERT INTO scanned.t VALUES (1, 1), (2, 2)", "CREATE TABLE IF NOT EXISTS scanned.bare (a INT)", "INSERT INTO scanned.bare VALUES (1)",
+        "DROP PROCEDURE IF EXISTS scanned.p", "CREATE PROCEDURE scanned.p() BEGIN SELECT * FROM bare; SELECT b FROM t WHERE a = 1; SET @x = 1; END",
+        "DROP PROCEDURE IF EXISTS scanned.q", "CREATE PROCEDURE scanned.q() BEGIN SELECT b FROM t WHERE a = 1; END", on=server.connect())
+    connection = client(server, DEPRECATE_EOF | PS_MULTI_RESULTS, database="scanned")
+
+    def flagged(packet):
+        return bool(ok(packet)[2] & NO_INDEX_USED)
+
+    for text, expected in (("SELECT * FROM bare", True), ("SELECT * FROM t WHERE a = 1", False), ("SELECT 1", False), ("DO 1", False),
+                           ("SELECT b FROM t WHERE b > 1", False), ("CALL p()", True), ("CALL q()", False)):
+        assert flagged(connection.query(text)[-1]) == expected, text
+        assert flagged(execute(connection, text, [])[1][-1]) == expected, text
+    connection.query("SELECT * FROM bare")
+    connection.command(b"\x0e")
+    assert not flagged(connection.read())

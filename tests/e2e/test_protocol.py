@@ -1,13 +1,14 @@
 """The edges of the protocol: large packets, limits, authentication, broken clients."""
 
 import os
+import pathlib
 import re
 import socket
 import struct
 
 import pymysql
 import pytest
-from harness import run, status, value, wait_until
+from harness import rows, run, status, value, wait_until
 
 MIB = 1024 * 1024
 
@@ -102,6 +103,19 @@ def plugins_used(server, password):
     finally:
         pymysql.connections.Connection._read_packet = original
     return steps
+
+
+def test_the_rsa_key_is_there_before_anybody_asks(start, clearway_only):
+    server = start()
+    path, folder = rows(server.connect(), "SELECT @@caching_sha2_password_public_key_path, @@datadir")[0]
+    public = pathlib.Path(folder, path).read_text()
+    assert public.startswith("-----BEGIN PUBLIC KEY-----\n")
+    told = dict(rows(server.connect(), "SHOW STATUS LIKE '%rsa_public_key'"))
+    assert told == {"Caching_sha2_password_rsa_public_key": public, "Rsa_public_key": public}
+    assert (server.datadir / "private_key.pem").stat().st_mode & 0o777 == 0o600
+    server.stop()
+    server.start()
+    assert pathlib.Path(folder, path).read_text() == public
 
 
 def test_generated_password_full_and_fast_path(start, clearway_only):

@@ -803,3 +803,45 @@ def test_statements_of_another_server_run_as_they_did_there(start):
         wait_until(lambda: status(here)["Last_SQL_Errno"] == 1049, SECONDS, "there is no such database")
     finally:
         source.remove()
+
+
+def test_filters_by_options_hold_from_the_start_and_are_not_kept(start):
+    source = start("--server-id=1")
+    out = source.connect()
+    run(*ACCOUNT, *[f"{verb} d{n}" + after for n in range(3) for verb, after in (("CREATE DATABASE", ""), ("USE", ""), ("CREATE TABLE", ".t (a INT)"))],
+        "CREATE TABLE d1.tmp_x (a INT)", "USE d1", "CREATE TABLE d1.tmp_y (a INT)", "CREATE TABLE d1.other (a INT)", on=out)
+    replica = start("--server-id=2", "--replicate-ignore-db=d2", "--replicate-rewrite-db=far->near", "--replicate-wild-ignore-table=d1.tmp%",
+                    "--replicate-ignore-table=d1.other", "--replicate-do-db=west:d0")
+    here = replica.connect()
+    follow(here, source)
+    catch_up(here, out)
+    names = "SELECT CONCAT(table_schema, '.', table_name) n FROM information_schema.TABLES WHERE table_schema LIKE 'd_' ORDER BY n"
+    assert [n for n, in rows(here, names)] == ["d0.t", "d1.t"]
+    for table in ("d0.t", "d1.t", "d2.t", "d1.tmp_x", "d1.other"):
+        run(f"INSERT INTO {table} VALUES (1)", on=out)
+    catch_up(here, out)
+    assert [rows(here, f"SELECT a FROM {table}") for table in ("d0.t", "d1.t")] == [((1,),), ((1,),)]
+    run("STOP REPLICA", "CHANGE REPLICATION FILTER REPLICATE_DO_TABLE=(d1.t)", on=here)
+    told = "SELECT filter_name, filter_rule, configured_by FROM performance_schema.replication_applier_filters WHERE channel_name = '' ORDER BY 1"
+    by_options = (("REPLICATE_IGNORE_DB", "d2", "STARTUP_OPTIONS"), ("REPLICATE_IGNORE_TABLE", "d1.other", "STARTUP_OPTIONS"),
+                  ("REPLICATE_REWRITE_DB", "(far,near)", "STARTUP_OPTIONS"), ("REPLICATE_WILD_IGNORE_TABLE", "d1.tmp%", "STARTUP_OPTIONS"))
+    assert rows(here, told) == (("REPLICATE_DO_TABLE", "d1.t", "CHANGE_REPLICATION_FILTER"), *by_options)
+    now = status(here)
+    assert (now["Replicate_Ignore_DB"], now["Replicate_Rewrite_DB"], now["Replicate_Do_Table"]) == ("d2", "(far,near)", "d1.t")
+    run("CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1' FOR CHANNEL 'west'", on=here)
+    assert rows(here, told.replace("= ''", "= 'west' AND filter_name = 'REPLICATE_DO_DB'")) == (("REPLICATE_DO_DB", "d0", "STARTUP_OPTIONS_FOR_CHANNEL"),)
+    replica.stop()
+    # What options have given is gone with them, what was said stays.
+    replica.options[1:] = ["--replicate-do-table=d0.t", "--replicate-do-table=d0.u"]
+    replica.start()
+    here = replica.connect()
+    assert rows(here, told) == (("REPLICATE_DO_TABLE", "d0.t,d0.u", "STARTUP_OPTIONS"),)
+    assert rows(here, told.replace("_filters WHERE channel_name = ''", "_global_filters")) == (("REPLICATE_DO_TABLE", "d0.t,d0.u", "STARTUP_OPTIONS"),)
+
+
+@pytest.mark.parametrize("option", ["--replicate-do-table=t", "--replicate-rewrite-db=a", "--replicate-do-db", "--replicate-do-db=",
+                                    "--replicate-same-server-id"])
+def test_filters_that_make_no_sense_are_refused_at_the_start(start, option):
+    server = start(option, run=False)
+    with pytest.raises(AssertionError, match="the server ended with 1"):
+        server.start()

@@ -41,7 +41,6 @@ EXPLAIN FORMAT=TRADITIONAL SELECT id FROM a UNION SELECT id FROM b;
 -- hide rows, filtered, warnings
 EXPLAIN FORMAT=TRADITIONAL SELECT id FROM a UNION ALL SELECT id FROM b;
 -- hide rows, filtered, warnings
--- differs: MAX is read when the statement runs
 EXPLAIN FORMAT=TRADITIONAL SELECT * FROM a WHERE id = (SELECT MAX(id) FROM b);
 -- hide rows, filtered, warnings
 -- differs: groups are hashed, not read in index order

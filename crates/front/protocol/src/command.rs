@@ -104,9 +104,9 @@ impl CursorFlags {
     pub const FOR_UPDATE: u8 = 2;
     pub const SCROLLABLE: u8 = 4;
 
-    /// No cursor: rows come with the answer.
+    /// No cursor: rows come with the answer. As in MySQL, cursors to write through or to move back in are none.
     pub fn is_none(self) -> bool {
-        self.0 & 7 == 0
+        self.0 & Self::READ_ONLY == 0
     }
 }
 

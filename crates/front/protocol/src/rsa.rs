@@ -1,6 +1,6 @@
 //! The RSA key pair with which caching_sha2_password clients hide their password on a plain TCP connection.
 //!
-//! Kept in the data directory as `private_key.pem` (mode 0600) and `public_key.pem`, made at first use.
+//! Kept in the data directory as `private_key.pem` (mode 0600) and `public_key.pem`, made at the first start.
 
 use crate::pem;
 use aws_lc_rs::encoding::{AsDer, Pkcs8V1Der, PublicKeyX509Der};

@@ -67,6 +67,8 @@ pub struct Filters {
     /// When they were given last, in microseconds since 1970, and whether to this channel alone.
     pub set_us: u64,
     pub for_channel: bool,
+    /// Kinds whose rules options of this start have given, a bit for each in the order of [`Filters::rules`]: those are not kept.
+    pub by_options: u8,
     pub counts: Counts,
 }
 
@@ -110,6 +112,11 @@ impl Filters {
             ("REPLICATE_WILD_IGNORE_TABLE", self.wild_ignore_table.join(",")),
             ("REPLICATE_REWRITE_DB", pairs.join(",")),
         ]
+    }
+
+    /// Have options given the rules of that kind?
+    pub fn is_by_options(&self, kind: usize) -> bool {
+        self.by_options >> kind & 1 == 1
     }
 
     /// `decides`: a rule of this kind says so.
@@ -348,17 +355,18 @@ impl SourceConfig {
         put("ssl_ca", &self.ssl_ca);
         self.ignore_server_ids.iter().for_each(|id| put("ignore_server_id", &id.to_string()));
         let filters = &self.filters;
-        for (name, list) in [
+        let lists = [
             ("do_db", &filters.do_db),
             ("ignore_db", &filters.ignore_db),
             ("do_table", &filters.do_table),
             ("ignore_table", &filters.ignore_table),
             ("wild_do_table", &filters.wild_do_table),
             ("wild_ignore_table", &filters.wild_ignore_table),
-        ] {
+        ];
+        for (_, (name, list)) in lists.iter().enumerate().filter(|(kind, _)| !filters.is_by_options(*kind)) {
             list.iter().for_each(|value| put(name, value));
         }
-        for (from, to) in &filters.rewrite_db {
+        for (from, to) in filters.rewrite_db.iter().filter(|_| !filters.is_by_options(lists.len())) {
             put("rewrite_from", from);
             put("rewrite_to", to);
         }

@@ -32,6 +32,7 @@ pub mod config;
 mod coordinator;
 pub mod errors;
 pub mod fetch;
+mod filter_options;
 mod group;
 mod host;
 mod progress;
@@ -46,6 +47,7 @@ mod workers;
 
 pub use channel::{Awaited, Channel, ThreadChoice};
 pub use config::{Done, Filters, Mark, Position, SourceConfig};
+pub use filter_options::FilterOptions;
 pub use host::{Apply, Host, Origin};
 pub use progress::{LastError, Progress};
 pub use schedule::Turn;

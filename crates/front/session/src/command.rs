@@ -111,6 +111,7 @@ impl Session {
             xa: None,
             connected: None,
             restricted: false,
+            aborted: None,
             generated: Vec::new(),
             binlog_events: None,
             interactive: false,
@@ -181,6 +182,7 @@ impl Session {
             .with(ServerStatus::AUTOCOMMIT, autocommit)
             .with(ServerStatus::IN_TRANSACTION, in_transaction)
             .with(ServerStatus::IN_TRANSACTION_READONLY, in_transaction && self.transaction.read_only)
+            .with(ServerStatus::NO_INDEX_USED, self.recorder.uses_no_index | self.recorder.part_uses_no_index)
             .with(ServerStatus::NO_BACKSLASH_ESCAPES, self.state.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES))
             .with(ServerStatus::MORE_RESULTS_EXISTS, more)
     }
@@ -256,7 +258,7 @@ impl Session {
             // KILL QUERY came too late for the statement that it was meant for; KILL CONNECTION never does.
             self.tx.interrupt().clear_statement();
             if self.tx.interrupt().reason() != 0 {
-                return Next::Close;
+                return self.end_killed(conn);
             }
         }
         let (packet, out) = conn.split();
@@ -645,7 +647,7 @@ impl Session {
         self.transaction.settings_changed = true;
     }
 
-    fn settings_changed(&mut self) -> bool {
+    pub(crate) fn settings_changed(&mut self) -> bool {
         std::mem::take(&mut self.transaction.settings_changed)
     }
 

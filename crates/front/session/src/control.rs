@@ -230,12 +230,7 @@ impl Session {
     pub(crate) fn settle(&mut self, out: &mut Output) -> Next {
         assert!(std::mem::take(&mut self.unsettled), "there is something to wait for");
         sync::blocking::serve(self.tx.interrupt());
-        self.gather();
-        let result = self.tx.await_durable().map_err(catalog::error::engine);
-        if !self.tx.is_active() {
-            self.pins.end_commit();
-            self.pins.release();
-        }
+        let result = self.await_settled();
         out.hold(false);
         let next = match result {
             Ok(()) => Next::Continue,
@@ -246,6 +241,17 @@ impl Session {
             }
         };
         self.after_command(next)
+    }
+
+    /// Waits for the commits that the answer at hand rests on.
+    pub(crate) fn await_settled(&mut self) -> Result<()> {
+        self.gather();
+        let result = self.tx.await_durable().map_err(catalog::error::engine);
+        if !self.tx.is_active() {
+            self.pins.end_commit();
+            self.pins.release();
+        }
+        result
     }
 
     /// Ends the transaction, if there is one, without its changes.

@@ -21,6 +21,7 @@ pub(crate) enum HostError {
     MaxUserConnections,
     MaxUserConnectionsPerHour,
     DefaultDatabase,
+    InitConnect,
     Local,
     Unknown,
 }
@@ -37,6 +38,7 @@ impl HostError {
             HostError::MaxUserConnections => "COUNT_MAX_USER_CONNECTIONS_ERRORS",
             HostError::MaxUserConnectionsPerHour => "COUNT_MAX_USER_CONNECTIONS_PER_HOUR_ERRORS",
             HostError::DefaultDatabase => "COUNT_DEFAULT_DATABASE_ERRORS",
+            HostError::InitConnect => "COUNT_INIT_CONNECT_ERRORS",
             HostError::Local => "COUNT_LOCAL_ERRORS",
             HostError::Unknown => "COUNT_UNKNOWN_ERRORS",
         };

@@ -58,6 +58,7 @@ mod help;
 mod hints;
 mod histograms;
 mod hosts;
+mod init_connect;
 mod lent;
 mod locks;
 mod login;
@@ -126,6 +127,7 @@ use expr::time_zone;
 
 pub use binary_log::{check_options as check_binary_log, settings as binary_log_settings};
 pub use encryption::encrypt_logs;
+pub use replica::FilterOptions;
 pub use server::{Server, Settings, WritePersisted, computed_variables};
 pub use service::{Opened, Sessions};
 pub use session::Session;

@@ -78,6 +78,14 @@ fn machine_user(uid: u32) -> Option<String> {
     users.lines().find_map(of_line)
 }
 
+impl crate::Server {
+    /// The keys with which passwords come over connections without TLS are there from here on, in the files that clients look for and
+    /// in SHOW STATUS. The error says what keeps them from it.
+    pub fn make_rsa_keys(&self) -> std::result::Result<(), String> {
+        self.rsa.get().map(|_| ()).map_err(str::to_string)
+    }
+}
+
 impl Session {
     fn client(&self) -> Client {
         Client::new(match self.peer {
@@ -136,14 +144,15 @@ impl Session {
         self.log_login();
         self.audit_connection("connect", 0);
         self.apply_to(conn);
-        self.hand_over_variables();
-        self.entry.sleep();
         self.idle_from(observe::clock::now_ns());
         if self.ok(conn.output(), &Outcome::default()).is_err() || conn.start_compression().is_err() {
             return Next::Close;
         }
         self.compression = conn.compression();
-        Next::Continue
+        let next = self.init_connect(conn);
+        self.hand_over_variables();
+        self.entry.sleep();
+        next
     }
 
     /// The error that a failed exchange is answered with; `None`: nobody is there to be told. It is a failed login whatever the client

@@ -319,11 +319,15 @@ impl Session {
         let (open, sent) = (self.status(false), ServerStatus::LAST_ROW_SENT);
         let stmt = self.statements.get_mut(id).ok_or_else(|| unknown(id, "mysqld_stmt_fetch"))?;
         let cursor = stmt.cursor.as_mut().ok_or_else(|| err!(ER_STMT_HAS_NO_OPEN_CURSOR, id))?;
+        let mut last = false;
         for _ in 0..count {
-            let Some(row) = cursor.rows.next() else { break };
+            let Some(row) = cursor.rows.next() else {
+                // As in MySQL it is told once somebody asks for more rows than there are.
+                last = true;
+                break;
+            };
             out.row(RowFormat::Binary, &cursor.types, &row).map_err(|_| gone())?;
         }
-        let last = cursor.rows.len() == 0;
         let status = open.with(ServerStatus::CURSOR_EXISTS, !last).with(sent, last);
         if last && let Some(cursor) = stmt.cursor.take() {
             self.statements.cursor_bytes -= cursor.bytes;

@@ -260,6 +260,7 @@ impl Host for Calling<'_> {
         self.session.state.read_clock();
         self.may_answer(!plan.prepared.columns().is_empty())?;
         self.session.state.note_source(&plan.parsed);
+        self.session.recorder.part_uses_no_index |= plan.prepared.uses_no_index();
         let format = self.session.format;
         self.session.run(plan, locals, format, self.out).map(drop)
     }

@@ -426,6 +426,9 @@ fn set_filter(filters: &mut Filters, word: &str, items: &[FilterItem], parsed: &
     fn all<T>(items: &[FilterItem], read: impl Fn(&FilterItem) -> Result<T>) -> Result<Vec<T>> {
         items.iter().map(read).collect()
     }
+    if let Some(kind) = filters.rules().iter().position(|(name, _)| *name == word) {
+        filters.by_options &= !(1 << kind);
+    }
     match word {
         "REPLICATE_DO_DB" => filters.do_db = all(items, name)?,
         "REPLICATE_IGNORE_DB" => filters.ignore_db = all(items, name)?,

@@ -218,18 +218,25 @@ fn worker_row(status: &Status, worker: &WorkerStatus) -> Row {
 /// Filters that there are, by name: as CHANGE REPLICATION FILTER names them.
 fn filters(status: &Status) -> Vec<Row> {
     let filters = &status.config.filters;
-    // CHANGE_REPLICATION_FILTER, or the same FOR CHANNEL.
-    let by = if filters.for_channel { 4 } else { 2 };
-    let given = filters.rules().into_iter().zip(filters.counts.all()).filter(|((_, rule), _)| !rule.is_empty());
+    let given = filters.rules().into_iter().zip(filters.counts.all()).enumerate();
     given
-        .map(|((name, rule), count)| {
-            vec![text(&status.channel), text(name), text(rule), number(by), moment(filters.set_us), number(count)]
+        .filter(|(_, ((_, rule), _))| !rule.is_empty())
+        .map(|(kind, ((name, rule), count))| {
+            let by = configured_by(filters, kind);
+            vec![text(&status.channel), text(name), text(rule), by, moment(filters.set_us), number(count)]
         })
         .collect()
 }
 
+/// The place among STARTUP_OPTIONS, CHANGE_REPLICATION_FILTER, and both FOR_CHANNEL.
+fn configured_by(filters: &Filters, kind: usize) -> Value<'static> {
+    let statement = if filters.is_by_options(kind) { 1 } else { 2 };
+    number(statement + if filters.for_channel { 2 } else { 0 })
+}
+
 fn global_filters(filters: &Filters) -> Vec<Row> {
-    // CHANGE_REPLICATION_FILTER
-    let row = |(name, rule): (&str, String)| vec![text(name), text(rule), number(2), moment(filters.set_us)];
-    filters.rules().into_iter().filter(|(_, rule)| !rule.is_empty()).map(row).collect()
+    let row = |(kind, (name, rule)): (usize, (&str, String))| {
+        vec![text(name), text(rule), configured_by(filters, kind), moment(filters.set_us)]
+    };
+    filters.rules().into_iter().enumerate().filter(|(_, (_, rule))| !rule.is_empty()).map(row).collect()
 }

@@ -75,9 +75,13 @@ impl Server {
             let kept = SourceConfig::decode(bytes).ok_or_else(|| dictionary::damaged(b"R"))?;
             *self.channels.filters.lock() = kept.filters;
         }
+        let (options, now_us) = (&self.filter_options, crate::clock::clock_us());
+        let all = options.over(self.channels.filters(), now_us);
+        *self.channels.filters.lock() = all;
         for Entry { schema, value: config, .. } in entries.iter().filter(|e| e.name == CONFIG_ENTRY) {
             let damaged = || dictionary::damaged(format!("R{schema}").as_bytes());
-            let config = SourceConfig::decode(config).ok_or_else(damaged)?;
+            let mut config = SourceConfig::decode(config).ok_or_else(damaged)?;
+            config.filters = options.over_channel(schema, options.over(config.filters, now_us), now_us);
             let position = done_of(&entries, schema)?.low;
             self.channels.put(&Arc::new(Channel::new(schema, self.replica_host(), config, position)));
         }
@@ -143,6 +147,7 @@ impl Server {
         }
         let position = Position::new("", 4);
         let filters = Filters { counts: Default::default(), ..self.channels.filters() };
+        let filters = self.filter_options.over_channel(name, filters, crate::clock::clock_us());
         let config = SourceConfig { filters, ..SourceConfig::default() };
         Arc::new(Channel::new(name, self.replica_host(), config, position))
     }

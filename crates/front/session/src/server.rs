@@ -19,6 +19,7 @@ use engine::{Engine, Transaction};
 use inspect::CloneRecord;
 use observe::Family;
 use protocol::RsaKeys;
+use replica::FilterOptions;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -60,6 +61,8 @@ pub struct Settings {
     pub client_charset: bool,
     /// What the first connections are offered.
     pub tls: Tls,
+    /// What channels begin with.
+    pub filter_options: FilterOptions,
     pub binlog: Option<Arc<binlog::Binlog>>,
 }
 
@@ -107,6 +110,7 @@ pub struct Server {
     pub(crate) gathering: Gathering,
     /// See [`Settings::client_charset`].
     pub(crate) client_charset: bool,
+    pub(crate) filter_options: FilterOptions,
     /// By connection. W: replicas that register and go. R: SHOW REPLICAS.
     pub(crate) replicas: Mutex<BTreeMap<u32, crate::dumps::Replica>>,
     /// This server's own sources.

@@ -400,6 +400,7 @@ impl Server {
             dumps: Mutex::new(Rank::Session, BTreeMap::new()),
             gathering: Gathering::default(),
             client_charset: settings.client_charset,
+            filter_options: settings.filter_options,
             replicas: Mutex::new(Rank::Session, BTreeMap::new()),
             channels: crate::channels::Channels::new(),
             catalog,

@@ -25,6 +25,8 @@ const COMBINATIONS_MAX: usize = 1 << 15;
 pub struct Wanted<'e> {
     pub keys: Vec<(&'e Expr, bool)>,
     pub limited: bool,
+    /// The first row in that order is all that is wanted.
+    pub first: bool,
     /// What is asked of groups, if that is all.
     pub groups: Option<Groups>,
     /// A skip scan may find the rows: of one table, without GROUP BY and DISTINCT.
@@ -34,7 +36,7 @@ pub struct Wanted<'e> {
 impl Wanted<'_> {
     /// Any order, all rows.
     pub fn none() -> Wanted<'static> {
-        Wanted { keys: Vec::new(), limited: false, groups: None, skips: false }
+        Wanted { keys: Vec::new(), limited: false, first: false, groups: None, skips: false }
     }
 }
 
@@ -85,6 +87,7 @@ const ROWS_MIN: f64 = 1000.0;
 const EQUAL_KEEPS: f64 = 0.005;
 const RANGE_KEEPS: f64 = 0.05;
 const HALF_RANGE_KEEPS: f64 = 0.33;
+const NOT_NULL_KEEPS: f64 = 0.9;
 /// Reading a row through a secondary index costs this many rows of a scan.
 pub(super) const LOOKUP: f64 = 3.0;
 
@@ -378,7 +381,7 @@ impl Analysis<'_> {
         if !wanted.keys.is_empty() && !ordered {
             penalty = rows * if usable.ordered { 100.0 } else { 0.5 };
         } else if ordered && wanted.limited && consumed.iter().all(|c| *c) {
-            rows = rows.min(1000.0);
+            rows = rows.min(if wanted.first { 1.0 } else { 1000.0 });
         } else if ordered && wanted.limited {
             rows *= 0.4;
         }
@@ -454,6 +457,7 @@ pub(super) enum Limit {
     Upper(Expr, bool),
     Both(Expr, Expr),
     Like(Expr, Option<char>),
+    NotNull,
 }
 
 impl<'p> Analysis<'p> {
@@ -568,6 +572,11 @@ impl Analysis<'_> {
             Node::IsNull { negated: false, operand } if self.is_column(operand, column) => {
                 Some(Limit::Equal(vec![Expr::null()], true))
             }
+            Node::IsNull { negated: true, operand }
+                if self.is_column(operand, column) && self.table.columns[column].data_type.nullable =>
+            {
+                Some(Limit::NotNull)
+            }
             Node::Or(list) => {
                 let mut all = Vec::new();
                 for e in list {
@@ -630,11 +639,19 @@ impl Analysis<'_> {
                 range.nulls.push(nulls);
                 continue;
             }
+            // A lookup for each row of other tables stays one.
+            let looks_up = range.equal.iter().flatten().any(|e| slots_of(self.subqueries, e) != 0);
+            let mut not_null = false;
             for (i, e) in conditions.iter().enumerate() {
-                if range.pattern.is_some() || self.lookups_only {
+                if self.lookups_only {
                     break;
                 }
                 match self.limit(e, part.column) {
+                    // All ranges leave NULL out, also one without bounds.
+                    Some(Limit::NotNull) if !looks_up => {
+                        (consumed[i], used[i], not_null) = (true, true, true);
+                    }
+                    _ if range.pattern.is_some() => {}
                     Some(Limit::Lower(v, inclusive)) if range.lower.is_none() => {
                         consumed[i] |= self.exact(part.column, &part.key);
                         used[i] = true;
@@ -658,7 +675,7 @@ impl Analysis<'_> {
                     _ => {}
                 }
             }
-            range.bounded = range.lower.is_some() || range.upper.is_some() || range.pattern.is_some();
+            range.bounded = not_null || range.lower.is_some() || range.upper.is_some() || range.pattern.is_some();
             break;
         }
         // A row whose array is empty has no entry.
@@ -723,6 +740,7 @@ impl Analysis<'_> {
         rows *= match (&r.lower, &r.upper) {
             (Some(_), Some(_)) => RANGE_KEEPS,
             (None, None) if r.pattern.is_some() => RANGE_KEEPS,
+            (None, None) if r.bounded => NOT_NULL_KEEPS,
             (None, None) => 1.0,
             _ => HALF_RANGE_KEEPS,
         };

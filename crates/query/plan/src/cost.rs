@@ -596,6 +596,7 @@ fn rows_read(plan: &Plan, cap: f64) -> f64 {
         Plan::Scan(s) => s.rows.min(cap),
         Plan::IndexMerge(m) => m.rows,
         Plan::Intersection(m) => m.rows,
+        Plan::Ends(scans) => scans.len() as f64,
         Plan::Recursive(r) => {
             rows_read(&r.seed.plan, ALL) + r.steps.iter().map(|q| rows_read(&q.plan, ALL)).sum::<f64>()
         }
@@ -644,6 +645,7 @@ pub fn plan_rows(plan: &Plan) -> f64 {
         Plan::Scan(s) => s.rows * s.filtered,
         Plan::IndexMerge(m) => m.rows * m.filtered,
         Plan::Intersection(m) => m.rows * m.filtered,
+        Plan::Ends(scans) => scans.len() as f64,
         Plan::Virtual { .. } | Plan::Working { .. } => UNKNOWN_ROWS,
         Plan::JsonTable(_) => 2.0,
         Plan::Recursive(r) => plan_rows(&r.seed.plan) * 10.0,

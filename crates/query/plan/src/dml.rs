@@ -558,7 +558,7 @@ impl Planner<'_> {
         }
         self.refuse_reading(0, verb)?;
         let keys = order.iter().map(|o| (&o.expr, o.descending)).collect();
-        let wanted = Wanted { keys, limited: limit.is_some(), groups: None, skips: false };
+        let wanted = Wanted { keys, limited: limit.is_some(), ..Wanted::none() };
         let (plan, ordered) = self.join_plan(Tree::Leaf(0), conditions, &wanted)?;
         if ordered {
             order.clear();
@@ -633,7 +633,7 @@ fn plan_reads_anywhere(plan: &Plan, id: u64) -> bool {
         Plan::Window(w) => reads(&w.input),
         Plan::Sort(s) => reads(&s.input),
         Plan::One | Plan::Values { .. } | Plan::Virtual { .. } | Plan::JsonTable(_) | Plan::Working { .. } => false,
-        Plan::Scan(_) | Plan::IndexMerge(_) | Plan::Intersection(_) => plan_reads(plan, id),
+        Plan::Scan(_) | Plan::IndexMerge(_) | Plan::Intersection(_) | Plan::Ends(_) => plan_reads(plan, id),
     }
 }
 
@@ -647,6 +647,7 @@ pub(super) fn read_of(plan: &Plan, id: u64) -> Option<&Scan> {
         Plan::Scan(s) => Some(s).filter(|s| own(s)),
         Plan::IndexMerge(m) => Some(m.first()).filter(|s| own(s)),
         Plan::Intersection(m) => Some(&m.scans[0]).filter(|s| own(s)),
+        Plan::Ends(scans) => Some(&scans[0]).filter(|s| own(s)),
         Plan::Join(j) => read_of(&j.left, id).or_else(|| read_of(&j.right, id)),
         Plan::Filter { input, .. } | Plan::Distinct { input, .. } | Plan::Limit { input, .. } => read_of(input, id),
         Plan::Group(g) => read_of(&g.input, id),

@@ -195,7 +195,7 @@ impl<'q> Explainer<'q> {
             rows.push(Row { id: Some(id), select_type: select_type.to_string(), ..row });
         };
         match plan {
-            Plan::One | Plan::Values { .. } => {}
+            Plan::One | Plan::Values { .. } | Plan::Ends(_) => {}
             Plan::Counted { input, .. } => self.plan_rows(input, id, select_type, pending),
             Plan::Scan(s) => {
                 let row = self.scan_row(s);
@@ -456,7 +456,9 @@ impl<'q> Explainer<'q> {
         let bare = |text: &str, depth: usize| Line { depth, text: text.into(), cost, rows: None, counter: None };
         match plan {
             Plan::Counted { input, number } => self.lines(input, depth, Some(*number), out),
-            Plan::One | Plan::Values { .. } => out.push(line("Rows fetched before execution".into(), depth)),
+            Plan::One | Plan::Values { .. } | Plan::Ends(_) => {
+                out.push(line("Rows fetched before execution".into(), depth));
+            }
             Plan::Scan(s) => {
                 let rows = Some(s.rows);
                 out.push(Line { rows, ..line(self.scan_text(s), depth) });
@@ -498,6 +500,7 @@ impl<'q> Explainer<'q> {
                 out.push(line(format!("Filter: {}", self.text(condition)), depth));
                 self.lines(input, depth + 1, None, out);
             }
+            Plan::Group(g) if g.is_of_ends() => self.lines(&g.input, depth, counter, out),
             Plan::Group(g) => self.group_lines(g, depth, line, out),
             Plan::Window(w) => self.window_lines(w, depth, line, out),
             Plan::Sort(s) => self.sort_lines(s, depth, line, out),
@@ -691,8 +694,10 @@ impl<'q> Explainer<'q> {
         if let Some((e, inclusive)) = &r.upper {
             let _ = write!(text, " {} {}", if *inclusive { "<=" } else { "<" }, self.text(e));
         }
-        if let Some((e, _)) = &r.pattern {
-            let _ = write!(text, " like {}", self.text(e));
+        match (&r.pattern, r.lower.is_some() || r.upper.is_some()) {
+            (Some((e, _)), _) => _ = write!(text, " like {}", self.text(e)),
+            (None, true) => {}
+            (None, false) => text = format!("NULL < {text}"),
         }
         text
     }
@@ -734,7 +739,7 @@ fn is_simple(plan: &Plan) -> bool {
         Plan::Window(w) => is_simple(&w.input),
         Plan::Sort(s) => is_simple(&s.input),
         Plan::One | Plan::Values { .. } | Plan::Scan(_) | Plan::Virtual { .. } | Plan::Working { .. } => true,
-        Plan::JsonTable(_) | Plan::IndexMerge(_) | Plan::Intersection(_) => true,
+        Plan::JsonTable(_) | Plan::IndexMerge(_) | Plan::Intersection(_) | Plan::Ends(_) => true,
     }
 }
 
@@ -824,7 +829,7 @@ fn part_length(ty: &DataType, prefix: usize) -> usize {
 fn plan_cost(plan: &Plan) -> f64 {
     const ROW: f64 = 0.1;
     match plan {
-        Plan::One | Plan::Values { .. } | Plan::Working { .. } => 0.0,
+        Plan::One | Plan::Values { .. } | Plan::Working { .. } | Plan::Ends(_) => 0.0,
         Plan::Scan(s) if s.access.ranges.is_empty() => s.rows * ROW + 0.25,
         Plan::Scan(s) => s.rows * ROW * if s.access.index == 0 || s.covering { 1.0 } else { 3.5 } + 0.25,
         Plan::IndexMerge(m) => m.rows * ROW * 4.5 + 0.25,
@@ -838,6 +843,7 @@ fn plan_cost(plan: &Plan) -> f64 {
         Plan::Join(j) => plan_cost(&j.left) + plan_cost(&j.right) + plan_rows(plan) * ROW,
         Plan::Filter { input, .. } | Plan::Limit { input, .. } | Plan::Counted { input, .. } => plan_cost(input),
         Plan::Computed { input, .. } => plan_cost(input),
+        Plan::Group(g) if g.is_of_ends() => 0.0,
         Plan::Group(g) => plan_cost(&g.input) + plan_rows(&g.input) * ROW,
         Plan::Window(w) => plan_cost(&w.input) + plan_rows(&w.input) * ROW,
         Plan::Sort(s) => plan_cost(&s.input) + plan_rows(&s.input) * ROW,

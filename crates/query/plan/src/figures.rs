@@ -66,7 +66,7 @@ impl Figures {
     /// `first`: the first table of its join.
     fn walk(&mut self, plan: &Plan, first: bool) {
         match plan {
-            Plan::One | Plan::Values { .. } | Plan::JsonTable(_) | Plan::Working { .. } => {}
+            Plan::One | Plan::Values { .. } | Plan::JsonTable(_) | Plan::Working { .. } | Plan::Ends(_) => {}
             Plan::Scan(scan) => self.table(scan, first),
             Plan::IndexMerge(_) | Plan::Intersection(_) => self.ranges(first),
             Plan::Virtual { .. } => self.all(first),

@@ -115,7 +115,10 @@ impl Analysis<'_> {
         }
         let known = leading.equal.len();
         // The part that is skipped over says nothing, one behind it does.
-        let says = |part: usize| conditions.iter().any(|e| self.limit(e, index.parts[part].column).is_some());
+        let bounds = |limit: &Limit| !matches!(limit, Limit::NotNull);
+        let says = |part: usize| {
+            conditions.iter().any(|e| self.limit(e, index.parts[part].column).as_ref().is_some_and(bounds))
+        };
         if known >= index.parts.len() || says(known) {
             return None;
         }

@@ -17,6 +17,7 @@ fn collect_names(plan: &Plan, out: &mut Vec<SlotNames>) {
         Plan::Scan(s) => out.push(scan(s)),
         Plan::IndexMerge(m) => out.push(scan(m.first())),
         Plan::Intersection(m) => out.push(scan(&m.scans[0])),
+        Plan::Ends(scans) => out.push(scan(&scans[0])),
         Plan::Virtual { slot, table, .. } => out.push(SlotNames::of_table(*slot, table, &table.name)),
         Plan::Derived { slot, query, alias, .. } => {
             out.push(SlotNames::of_query(*slot, alias, query.columns.iter().map(|c| c.name.clone()).collect()))

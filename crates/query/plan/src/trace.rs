@@ -469,6 +469,7 @@ fn attach(plan: &Plan, condition: Option<&Expr>, names: &Scopes, out: &mut Vec<J
         Plan::Scan(scan) => table(scan),
         Plan::IndexMerge(merge) => table(merge.first()),
         Plan::Intersection(merge) => table(&merge.scans[0]),
+        Plan::Ends(scans) => table(&scans[0]),
         Plan::Filter { input, condition } => attach(input, Some(condition), names, out),
         Plan::Join(join) => {
             attach(&join.left, None, names, out);

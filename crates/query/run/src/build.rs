@@ -3,6 +3,7 @@
 use crate::batched::BatchedOp;
 use crate::beside::placed;
 use crate::counted::CountedOp;
+use crate::ends::EndsOp;
 use crate::flow::{ComputedOp, DerivedOp, DistinctOp, OneOp, SetOpOp, ValuesOp};
 use crate::group::GroupOp;
 use crate::index_merge::IndexMergeOp;
@@ -45,6 +46,10 @@ pub fn build(plan: Plan, inner: bool) -> Box<dyn Op> {
         Plan::Intersection(m) => {
             let table = Arc::clone(&m.scans[0].table);
             placed(&table, Box::new(IntersectionOp::new(*m)))
+        }
+        Plan::Ends(scans) => {
+            let table = Arc::clone(&scans[0].table);
+            placed(&table, Box::new(EndsOp::new(scans)))
         }
         Plan::Virtual { slot, table, sought } => Box::new(VirtualOp::new(slot, table, sought)),
         Plan::Counted { input, number } => {

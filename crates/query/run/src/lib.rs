@@ -18,6 +18,7 @@ mod build;
 mod change;
 pub mod context;
 mod counted;
+mod ends;
 pub mod entries;
 pub mod entry_rows;
 mod execution;

@@ -944,12 +944,14 @@ error_table! {
     ER_SEMISYNC_WAIT_FOR_BINLOG_TIMEDOUT = 11153, "HY000", "Timeout waiting for reply of binlog (file: %s, pos: %lu), semi-sync up to file %s, position %lu.";
     ER_SEMISYNC_RPL_SWITCHED_OFF = 11155, "HY000", "Semi-sync replication switched OFF.";
     ER_SEMISYNC_RPL_SWITCHED_ON = 11156, "HY000", "Semi-sync replication switched ON at (%s, %lu).";
+    ER_CONN_INIT_CONNECT_IGNORED = 11273, "HY000", "init_connect variable is ignored for user: %s host: %s due to expired password.";
     ER_IB_MSG_707 = 12532, "HY000", "Applying a batch of %llu redo log records ...";
     ER_SERVER_SOURCE_FATAL_ERROR_READING_BINLOG = 13114, "HY000", "Got fatal error %d from source when reading data from binary log: '%-.512s'";
     ER_REPLICA_FATAL_ERROR = 13117, "HY000", "Fatal error: %s";
     ER_REPLICA_INCIDENT = 13119, "HY000", "The incident %s occurred on the source. Message: %s";
     ER_REPLICA_RELAY_LOG_READ_FAILURE = 13121, "HY000", "Relay log read failure: %s";
     ER_REPLICA_RELAY_LOG_WRITE_FAILURE = 13122, "HY000", "Relay log write failure: %s";
+    ER_SERVER_NEW_ABORTING_CONNECTION = 13130, "HY000", "Aborted connection %u to db: '%-.192s' user: '%-.48s' host: '%-.255s' (%-.64s; diagnostics area: MY-%06d - %-.512s)";
     ER_SERVER_SHUTDOWN_INFO = 13172, "HY000", "Received SHUTDOWN from user %s. Shutting down mysqld (Version: %s).";
     ER_SERVER_STARTUP_ADMIN_INTERFACE = 13292, "HY000", "Admin interface ready for connections, address: '%s'  port: %d";
     ER_WARNING_RETAIN_CURRENT_PASSWORD_CLAUSE_VOID = 13294, "HY000", "RETAIN CURRENT PASSWORD ignored for user '%s'@'%s' as its authentication plugin %s does not support multiple passwords.";

@@ -64,6 +64,8 @@ pub(crate) struct Recorder {
     pub(super) nesting: u64,
     /// Its plan reads whole tables.
     pub uses_no_index: bool,
+    /// One of the statements of the programs that it runs does.
+    pub part_uses_no_index: bool,
     pub(super) before: Before,
     /// What the session had counted when one was looked for last.
     pub(super) rare_counts: [u64; RARE_FIGURES.len()],
@@ -99,6 +101,7 @@ impl Default for Recorder {
             has_texts: false,
             nesting: 0,
             uses_no_index: false,
+            part_uses_no_index: false,
             before: Before::default(),
             rare_counts: [0; RARE_FIGURES.len()],
             lock_ms: 0,
@@ -122,7 +125,7 @@ impl Recorder {
     pub fn begin(&mut self) {
         self.class = QUERY;
         self.is_noted = false;
-        self.uses_no_index = false;
+        (self.uses_no_index, self.part_uses_no_index) = (false, false);
         self.digests.place = Place::default();
         self.prepared = 0;
         self.reprepared = 0;

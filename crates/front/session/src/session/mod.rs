@@ -36,6 +36,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use sync::Cached;
 use sync::memory::Account;
+use types::SqlError;
 
 /// What one answered statement leaves for the command loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +71,8 @@ pub struct Session {
     pub(crate) connected: Option<Connected>,
     /// One of the two: statements are looked at before they run.
     pub(crate) restricted: bool,
+    /// What the first command is answered with: what `init_connect` says has failed.
+    pub(crate) aborted: Option<SqlError>,
     /// Accounts and passwords that the statement at hand has thought up: user, host, password.
     pub(crate) generated: Vec<[String; 3]>,
     /// What BINLOG statements have said.

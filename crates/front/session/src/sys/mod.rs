@@ -108,12 +108,7 @@ impl Session {
         let result = self.query(text.as_bytes(), out);
         self.memory.end();
         result?;
-        if std::mem::take(&mut self.unsettled) {
-            self.tx.await_durable().map_err(catalog::error::engine)?;
-            self.pins.end_commit();
-            self.pins.release();
-        }
-        Ok(())
+        self.settle_unseen()
     }
 }
 

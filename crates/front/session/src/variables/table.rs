@@ -212,7 +212,7 @@ pub static VARIABLES: &[Variable] = &[
     v("immediate_server_version", Scope::Session, Access::Dynamic, Startup::None, uint(0, 999_999), Default::UInt(999_999)),
     // Statistics are never older than the question.
     v("information_schema_stats_expiry", Scope::Both, Access::Dynamic, Startup::Option, uint(0, 31_536_000), Default::UInt(86_400)),
-    v("init_connect", Scope::Global, Access::Fixed, Startup::OptionFixed, Kind::Str, Default::Str("")),
+    v("init_connect", Scope::Global, Access::Dynamic, Startup::Option, Kind::Str, Default::Str("")),
     v("init_file", Scope::Global, Access::ReadOnly, Startup::OptionFixed, Kind::Str, Default::Null),
     v("init_replica", Scope::Global, Access::Fixed, Startup::OptionFixed, Kind::Str, Default::Str("")),
     v("init_slave", Scope::Global, Access::Fixed, Startup::OptionFixed, Kind::Str, Default::Str("")),

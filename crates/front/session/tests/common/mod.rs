@@ -71,6 +71,7 @@ impl TestServer {
             goes_on: false,
             native_password: false,
             client_charset: true,
+            filter_options: session::FilterOptions::default(),
             tls: Default::default(),
             binlog: None,
         };

@@ -63,6 +63,8 @@ pub enum Plan {
     Scan(Scan),
     IndexMerge(Box<IndexMerge>),
     Intersection(Box<Intersection>),
+    /// The first row of each of these scans of one table, in one slot: the ends of its indexes, with the MIN and the MAX of columns.
+    Ends(Vec<Scan>),
     /// A table of information_schema or performance_schema.
     Virtual {
         slot: usize,
@@ -290,6 +292,16 @@ pub struct Group {
     pub implicit: bool,
     /// With ROLLUP: constant conditions. Where one is not true, MySQL has constant keys in the total of no rows.
     pub conditions: Vec<Expr>,
+}
+
+impl Group {
+    /// Are the ends of indexes all that it reads? They are read before anything else, as far as MySQL tells.
+    pub fn is_of_ends(&self) -> bool {
+        match &self.input {
+            Plan::Counted { input, .. } => matches!(**input, Plan::Ends(_)),
+            input => matches!(input, Plan::Ends(_)),
+        }
+    }
 }
 
 /// A recursive common table expression.
@@ -675,6 +687,7 @@ impl Plan {
             Plan::Scan(s) => s.slot == slot,
             Plan::IndexMerge(m) => m.first().slot == slot,
             Plan::Intersection(m) => m.scans[0].slot == slot,
+            Plan::Ends(scans) => scans[0].slot == slot,
             Plan::Filter { input, .. } | Plan::Counted { input, .. } => input.begins_with(slot),
             Plan::Join(j) => j.left.begins_with(slot),
             _ => false,
@@ -704,6 +717,7 @@ impl Plan {
             Plan::Scan(s) => s.print(out),
             Plan::IndexMerge(m) => print_parts("index merge", m.branches.iter().map(|(scan, _)| scan), depth, out),
             Plan::Intersection(m) => print_parts("index intersection", m.scans.iter(), depth, out),
+            Plan::Ends(scans) => print_parts("ends of indexes", scans.iter(), depth, out),
             Plan::Virtual { table, .. } => {
                 let _ = writeln!(out, "virtual {}.{}", table.schema, table.name);
             }

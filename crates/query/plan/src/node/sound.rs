@@ -81,6 +81,13 @@ impl Block<'_> {
                     self.scan(scan);
                 }
             }
+            Plan::Ends(scans) => {
+                for scan in scans {
+                    assert_eq!(scan.slot, scans[0].slot, "the indexes are of one table");
+                    assert!(scan.access.ordered || scan.access.ranges.len() <= 1, "the first row has the extreme");
+                    self.scan(scan);
+                }
+            }
             Plan::Virtual { slot, table, sought } => {
                 assert!(table.is_virtual(), "`{}` has rows of its own", table.name);
                 match &self.shapes[*slot] {

@@ -1,6 +1,7 @@
 //! Last step of a SELECT: how its tables are read and joined, and what is done with their rows.
 
 use super::Bound;
+use super::ends::{Extreme, extremes};
 use crate::access::Wanted;
 use crate::join_tree::Tree;
 use crate::meta::describe_kept;
@@ -9,9 +10,8 @@ use crate::query::limited;
 use crate::sorted::{OrderKey, OrderlessLimit, sorted};
 use crate::tables::filtered;
 use crate::{Planner, group};
-use expr::call::AggregateKind;
 use expr::function::{Function, Rule, unlisted};
-use expr::{Expr, Node, boolean_type, common};
+use expr::{Expr, Node, common};
 use types::{DataType, Result, TypeKind, Value};
 
 impl Bound {
@@ -84,16 +84,14 @@ impl Planner<'_> {
     /// its keys.
     fn joined_rows(&mut self, tree: Tree, mut conditions: Vec<Expr>, s: &Bound) -> Result<(Plan, bool)> {
         let dependencies = s.is.grouped.then(|| self.dependencies(&tree, &conditions));
-        let extreme = if s.keys.is_empty() && !s.is.asked { only_extreme(s) } else { None };
-        if let Some((column, _)) = &extreme
-            && column.ty.nullable
-        {
-            // NULL is no extreme, and comes first.
-            let not_null = Node::IsNull { negated: true, operand: Box::new(column.clone()) };
-            conditions.push(Expr::new(not_null, boolean_type(false)));
+        let mut extremes = extremes(s);
+        if let Some(plan) = self.ends(&tree, &conditions, &extremes)? {
+            return Ok((plan, true));
         }
-        let mut wanted = if let Some((column, descending)) = &extreme {
-            Wanted { keys: vec![(column, *descending)], limited: true, ..Wanted::none() }
+        let extreme = if extremes.len() == 1 { extremes.pop() } else { None };
+        conditions.extend(extreme.as_ref().and_then(Extreme::not_null));
+        let mut wanted = if let Some(extreme) = &extreme {
+            extreme.wanted()
         } else if s.is.windowed || s.is.asked {
             Wanted::none()
         } else if s.is.grouped || s.distinct {
@@ -211,50 +209,6 @@ fn leave_unasked(keys: &mut [Expr], s: &Bound) {
         if !read(key) {
             // Like no other expression: what is read above the groups is looked for among the keys.
             *key = Expr::new(Node::Call(&UNASKED, Vec::new()), DataType::new(TypeKind::BigInt).not_null());
-        }
-    }
-}
-
-/// When all that is asked of the rows is the MIN or the MAX of one column: the column, and whether the greatest is wanted.
-fn only_extreme(s: &Bound) -> Option<(Expr, bool)> {
-    let all = || s.outputs.iter().chain(&s.having).chain(s.order.iter().map(|o| &o.expr));
-    let mut found: Option<(Expr, bool)> = None;
-    let mut other = false;
-    let mut look = |e: &Expr| {
-        match &e.node {
-            Node::Aggregate(call) => {
-                let descending = call.kind == AggregateKind::Max;
-                match (&call.args[..], &found) {
-                    _ if !descending && call.kind != AggregateKind::Min => other = true,
-                    ([column], None) if matches!(column.node, Node::Column { depth: 0, .. }) => {
-                        found = Some((column.clone(), descending));
-                    }
-                    ([column], Some((known, d))) if column.same(known) && *d == descending => {}
-                    _ => other = true,
-                }
-            }
-            Node::Subquery { .. } | Node::Exists { .. } | Node::InSubquery { .. } | Node::Quantified { .. } => {
-                other = true
-            }
-            _ => {}
-        }
-        false
-    };
-    for e in all() {
-        e.any(&mut look);
-    }
-    found.filter(|_| !other && !all().any(has_bare_column))
-}
-
-/// Does the expression read a column outside of aggregates?
-fn has_bare_column(e: &Expr) -> bool {
-    match &e.node {
-        Node::Aggregate(_) => false,
-        Node::Column { .. } => true,
-        _ => {
-            let mut found = false;
-            e.children(&mut |c| found |= has_bare_column(c));
-            found
         }
     }
 }

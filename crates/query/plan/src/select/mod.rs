@@ -8,6 +8,7 @@
 
 mod bind;
 mod choose;
+mod ends;
 mod rewrite;
 
 use crate::join_tree::Tree;

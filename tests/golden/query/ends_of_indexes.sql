@@ -1,0 +1,86 @@
+-- MIN and MAX of columns with indexes: the ends of these are all that is read.
+CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, a INT, b INT, c VARCHAR(20), d DECIMAL(8,2) NOT NULL, e DATETIME, KEY (b), KEY ab (a, b), KEY (c), KEY (d), KEY e_desc (e DESC));
+
+INSERT INTO t (a, b, c, d, e) WITH RECURSIVE s AS (SELECT 1 n UNION ALL SELECT n + 1 FROM s WHERE n < 300) SELECT n % 10, IF(n < 150, NULL, n * 7 % 300), CONCAT('x', n), n, '2024-01-01' + INTERVAL n MINUTE FROM s;
+
+ANALYZE TABLE t;
+
+SELECT MIN(b), MAX(b) FROM t;
+SELECT MIN(b), MAX(id), MIN(c), MAX(d), MIN(e), MAX(a) FROM t;
+SELECT MIN(b), MAX(b) FROM t WHERE b > 100;
+SELECT MIN(b), MAX(b) FROM t WHERE b BETWEEN 50 AND 60;
+SELECT MIN(b), MAX(b) FROM t WHERE b BETWEEN 5000 AND 6000;
+SELECT MIN(b), MAX(b) FROM t WHERE a = 3;
+SELECT MIN(b), MAX(b) FROM t WHERE a = 3 AND b > 80;
+SELECT MIN(b), MAX(b) FROM t WHERE a = 3 AND id > 200;
+SELECT MIN(b), MAX(b) FROM t WHERE b IS NULL;
+SELECT MIN(b), MAX(b) FROM t WHERE b IS NOT NULL AND c > 'x2';
+SELECT MAX(b) - MIN(b), MIN(b) + 1, COUNT(*) FROM t;
+SELECT MIN(c), MAX(c) FROM t WHERE c LIKE 'x1%';
+SELECT MIN(c), MAX(c) FROM t WHERE c LIKE '%9';
+SELECT MIN(b), MAX(b) FROM t HAVING MAX(b) > 5000;
+SELECT MIN(b), MAX(b) FROM t HAVING MAX(b) > MIN(b) ORDER BY MIN(b);
+SELECT MIN(b), MAX(b) FROM t WHERE 1 = 0;
+SELECT MIN(b), MAX(b) FROM t LIMIT 1 OFFSET 1;
+SELECT MIN(b), MAX(b) FROM t WHERE b = '7x';
+SELECT MIN(b), MAX(b) FROM t WHERE b < '100.5';
+SELECT MIN(e), MAX(e) FROM t WHERE e > '2024-01-01 02:00:00';
+SELECT MIN(d), MAX(d) FROM t WHERE d < 50.5;
+
+-- Of each row of another query
+SELECT s.n, (SELECT CONCAT(MIN(b), '-', MAX(b)) FROM t WHERE a = s.n) FROM (SELECT 1 n UNION ALL SELECT 2 UNION ALL SELECT 77) s;
+SELECT id FROM t x WHERE b = (SELECT MAX(b) FROM t y WHERE y.a = x.a AND y.b < 290) ORDER BY id;
+SELECT * FROM (SELECT MIN(b) l, MAX(b) h, MIN(id) i FROM t) s WHERE l < h;
+SELECT MIN(b), MAX(b) FROM t WHERE b > (SELECT MIN(b) + 10 FROM t);
+
+PREPARE p FROM 'SELECT MIN(b), MAX(b), MIN(id) FROM t WHERE b >= ?';
+SET @b = 250;
+EXECUTE p USING @b;
+SET @b = NULL;
+EXECUTE p USING @b;
+SET @b = '12';
+EXECUTE p USING @b;
+DEALLOCATE PREPARE p;
+
+-- What is changed in the same transaction
+BEGIN;
+DELETE FROM t WHERE b IN (0, 299);
+INSERT INTO t (b, d) VALUES (-5, 0), (1000, 0);
+SELECT MIN(b), MAX(b), MAX(id) FROM t;
+ROLLBACK;
+SELECT MIN(b), MAX(b), MAX(id) FROM t;
+SELECT MIN(b), MAX(b) FROM t FOR UPDATE;
+
+-- hide warnings
+EXPLAIN FORMAT=TRADITIONAL SELECT MIN(b) FROM t;
+-- hide warnings
+EXPLAIN FORMAT=TRADITIONAL SELECT MIN(b), MAX(b) FROM t;
+-- hide warnings
+EXPLAIN FORMAT=TRADITIONAL SELECT MIN(b), MAX(b) FROM t WHERE b > 100;
+-- hide warnings
+EXPLAIN FORMAT=TRADITIONAL SELECT MIN(b), MAX(id) FROM t;
+-- hide warnings
+EXPLAIN FORMAT=TRADITIONAL SELECT MIN(b), MAX(b) FROM t WHERE a = 3;
+
+-- How little is read
+FLUSH STATUS;
+SELECT MIN(b), MAX(b), MIN(id) FROM t;
+SHOW SESSION STATUS LIKE 'Handler_read_next';
+SHOW SESSION STATUS LIKE 'Handler_read_rnd_next';
+FLUSH STATUS;
+SELECT MIN(b) FROM t;
+SHOW SESSION STATUS LIKE 'Handler_read_next';
+SHOW SESSION STATUS LIKE 'Select_%';
+
+-- A table with nothing in it, and one of NULL alone
+CREATE TABLE n (a INT, b INT, KEY (a), KEY (b));
+SELECT MIN(a), MAX(a), MAX(b) FROM n;
+INSERT INTO n VALUES (NULL, NULL), (NULL, 3);
+SELECT MIN(a), MAX(a), MIN(b), MAX(b) FROM n;
+-- hide warnings
+EXPLAIN FORMAT=TRADITIONAL SELECT MIN(a), MAX(b) FROM n;
+SELECT b FROM n WHERE b IS NOT NULL;
+INSERT INTO n WITH RECURSIVE s AS (SELECT 1 i UNION ALL SELECT i + 1 FROM s WHERE i < 50) SELECT i, 100 - i FROM s;
+-- hide warnings
+EXPLAIN FORMAT=TRADITIONAL SELECT MIN(a), MAX(a), MIN(b), MAX(b) FROM n;
+SELECT MIN(a), MAX(a), MIN(b), MAX(b) FROM n;
