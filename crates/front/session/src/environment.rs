@@ -2,19 +2,21 @@
 
 use crate::gtid;
 use crate::gtids;
+use crate::performance::{Look, Nested};
 use crate::state::State;
 use crate::variables::{Extension, FOREIGN_KEY_CHECKS, VARIABLES};
 use catalog::VirtualContext;
 use engine::Transaction;
 use expr::{LoadedFile, SourcePlace, SourceWait, Stage, Teller};
+use observe::TimeTotals;
 use run::Env;
 use run::context::{Around, Conditions, Figures};
-use run::program::Condition;
+use run::program::{Condition, RoutineName};
 use sql::ast::Parsed;
 use std::sync::Arc;
 use types::codes::*;
 use types::collation::CollationId;
-use types::{DataType, Result, TypeKind, Value, err};
+use types::{DataType, Result, SqlError, TypeKind, Value, err};
 
 /// Bytes that all user variables of a session may take.
 const USER_VARIABLE_BYTES_MAX: usize = 64 << 20;
@@ -335,6 +337,21 @@ impl Env for State {
 
     fn exchange_conditions(&mut self, others: Conditions) -> Conditions {
         self.exchange_all_conditions(others)
+    }
+
+    fn note_runs(&mut self, program: &RoutineName, runs: &TimeTotals) {
+        self.note_program(program, runs);
+    }
+
+    fn begin_inner(&mut self) -> Option<Box<dyn std::any::Any>> {
+        let look = || Look::new(|counter| observe::lane().get(counter), 0);
+        self.begin_nested(look).map(|begun| Box::new(begun) as Box<dyn std::any::Any>)
+    }
+
+    fn end_inner(&mut self, begun: Box<dyn std::any::Any>, part: &Parsed, error: Option<&SqlError>) {
+        if let Ok(begun) = begun.downcast::<Nested>() {
+            self.end_inner_statement(*begun, part, error);
+        }
     }
 
     fn conditions(&mut self) -> &mut Vec<Condition> {

@@ -80,7 +80,10 @@ pub(crate) struct State {
     pub random: (u32, u32),
     pub row_count: i64,
     pub found_rows: u64,
-    pub(crate) user_vars: HashMap<String, Arc<crate::seen::UserVariable>>,
+    /// How many procedures and events run.
+    pub(crate) outer_programs: usize,
+    /// By `expr::variable::key`, each with its name.
+    pub(crate) user_vars: HashMap<String, (String, Arc<crate::seen::UserVariable>)>,
     pub(crate) user_var_bytes: usize,
     /// Some have got a type that they had not, since the plans that are kept were made.
     pub(crate) retyped_variables: bool,
@@ -150,6 +153,7 @@ impl State {
             random: expr::random_seed(),
             row_count: 0,
             found_rows: 0,
+            outer_programs: 0,
             user_vars: HashMap::new(),
             retyped_variables: false,
             user_var_bytes: 0,

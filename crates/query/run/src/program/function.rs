@@ -12,6 +12,8 @@ use catalog::RoutineKind;
 use engine::{Savepoint, Transaction};
 use expr::call::StoredCall;
 use expr::{Execution, Expr, Scope, operand};
+use observe::clock::now_ns;
+use observe::programs::run_of;
 use plan::{LocalType, TableUse};
 use sql::ast::{ObjectName, Parsed, Statement};
 use std::sync::Arc;
@@ -175,6 +177,7 @@ fn begin(env: &mut dyn Env, compiled: &Own, table: Option<&str>, caller: Option<
         return Err(denied);
     }
     lent.running.push(compiled.clone());
+    lent.began_ns.push(now_ns());
     let around = compiled.around(user);
     let is_plain = env.is_surrounded(&around);
     env.surround(around);
@@ -184,9 +187,12 @@ fn begin(env: &mut dyn Env, compiled: &Own, table: Option<&str>, caller: Option<
 fn end(env: &mut dyn Env) {
     env.restore();
     if let Ok(lent) = Lent::of(env.lent()) {
-        lent.running.pop();
+        let ran = lent.running.pop().zip(lent.began_ns.pop());
         if let Ok(rights) = lent.rights() {
             rights.leave();
+        }
+        if let Some((compiled, began_ns)) = ran {
+            env.note_runs(&compiled.routine, &run_of(now_ns().saturating_sub(began_ns)));
         }
     }
 }
@@ -285,11 +291,17 @@ impl<'x> Within<'x> {
 }
 
 impl Host for Within<'_> {
-    type Begun = ();
+    type Begun = Option<Box<dyn std::any::Any>>;
 
-    fn begin_statement(&mut self) {}
+    fn begin_statement(&mut self) -> Self::Begun {
+        self.env.begin_inner()
+    }
 
-    fn end_statement(&mut self, (): (), _part: &Parsed, _error: Option<&SqlError>) {}
+    fn end_statement(&mut self, begun: Self::Begun, part: &Parsed, error: Option<&SqlError>) {
+        if let Some(begun) = begun {
+            self.env.end_inner(begun, part, error);
+        }
+    }
 
     type Plan = SubPlan;
 
