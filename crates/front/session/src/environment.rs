@@ -335,10 +335,6 @@ impl Env for State {
         self.run_within(tx, part, given)
     }
 
-    fn exchange_conditions(&mut self, others: Conditions) -> Conditions {
-        self.exchange_all_conditions(others)
-    }
-
     fn note_runs(&mut self, program: &RoutineName, runs: &TimeTotals) {
         self.note_program(program, runs);
     }
@@ -354,8 +350,16 @@ impl Env for State {
         }
     }
 
+    fn exchange_conditions(&mut self, others: Conditions) -> Conditions {
+        self.exchange_all_conditions(others)
+    }
+
     fn conditions(&mut self) -> &mut Vec<Condition> {
         &mut self.warnings
+    }
+
+    fn replace_conditions(&mut self, conditions: Vec<Condition>) {
+        self.put_conditions(conditions);
     }
 
     fn clear_conditions(&mut self) {

@@ -339,6 +339,10 @@ impl Host for Calling<'_> {
         &mut self.session.state.warnings
     }
 
+    fn replace_conditions(&mut self, conditions: Vec<Condition>) {
+        self.session.state.put_conditions(conditions);
+    }
+
     fn handles(&mut self, code: u16) {
         let session = &mut *self.session;
         session.state.note_raised(code, true);

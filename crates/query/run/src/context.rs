@@ -121,6 +121,10 @@ pub trait Env: plan::Env {
         Conditions::default()
     }
     fn conditions(&mut self) -> &mut Vec<Condition>;
+    /// Conditions in place of those that there are.
+    fn replace_conditions(&mut self, conditions: Vec<Condition>) {
+        *self.conditions() = conditions;
+    }
     fn clear_conditions(&mut self) {}
     /// A program's handler takes an error.
     fn handles(&mut self, _code: u16) {}

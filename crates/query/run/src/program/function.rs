@@ -434,6 +434,10 @@ impl Host for Within<'_> {
         self.env.conditions()
     }
 
+    fn replace_conditions(&mut self, conditions: Vec<Condition>) {
+        self.env.replace_conditions(conditions);
+    }
+
     fn handles(&mut self, code: u16) {
         self.env.handles(code);
     }
