@@ -345,7 +345,7 @@ impl Planner<'_> {
             let e = self.expr(column)?;
             return Ok(Expr { ty: e.ty, ..Expr::null() });
         };
-        self.warnings.notes.push((ER_WARN_DEPRECATED_SYNTAX, VALUES_DEPRECATED));
+        self.warnings.literal_warnings.push((ER_WARN_DEPRECATED_SYNTAX, VALUES_DEPRECATED.to_string()));
         // A column of the table, whatever else has that name.
         let others = self.block().sources.split_off(1);
         let e = self.expr(column);

@@ -134,9 +134,9 @@ pub struct Request {
 
 /// What there is to warn of.
 pub struct Warnings {
-    /// Warnings of every execution: what is said is deprecated.
+    /// Warnings of every execution: what it reads is deprecated.
     pub notes: Vec<(u16, &'static str)>,
-    /// Warnings of literals that were read while planning, for whoever reads the text.
+    /// Warnings of literals and deprecated words that were read while planning, for whoever reads the text.
     pub literal_warnings: Vec<(u16, String)>,
     /// What EXPLAIN tells of names, see [`super::resolved`].
     pub resolved: Vec<SqlError>,

@@ -66,7 +66,8 @@ impl Planner<'_> {
             None => parsed.name(name).to_string(),
         };
         let (_, ty) = self.env.system_variable(global, &name)?;
-        self.warnings.notes.extend(self.env.deprecated_variable(&name).map(|text| (ER_WARN_DEPRECATED_SYNTAX, text)));
+        let deprecated = self.env.deprecated_variable(&name);
+        self.warnings.literal_warnings.extend(deprecated.map(|text| (ER_WARN_DEPRECATED_SYNTAX, text.to_string())));
         let tag = match global {
             None => "",
             Some(true) => "global",

@@ -54,7 +54,7 @@ pub struct Prepared {
     figures: Figures,
     /// Warnings of every execution.
     notes: Vec<(u16, &'static str)>,
-    /// Warnings of the hints, for whoever reads the text.
+    /// Warnings of the hints, and of what the text says, for whoever reads it.
     hint_warnings: Vec<(u16, String)>,
     /// Parameters that are compared with a date: they have to be one.
     temporal_params: Vec<TemporalParam>,

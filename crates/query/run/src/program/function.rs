@@ -316,6 +316,9 @@ impl Host for Within<'_> {
             // The statement was planned when the table was another.
             return Err(err!(ER_NEED_REPREPARE));
         }
+        for (code, message) in prepared.hint_warnings() {
+            self.env.warn("Warning", *code, message.clone());
+        }
         let pinned = Arc::clone(&Lent::of(self.env.lent())?.pinned);
         for t in prepared.tables().iter().filter(|t| !t.temporary) {
             if t.is_written() {
