@@ -102,17 +102,14 @@ impl expr::Env for State {
     }
 
     fn user_variable(&self, name: &str) -> (Value<'static>, DataType) {
-        let found = match name.bytes().any(|b| b.is_ascii_uppercase()) {
-            true => self.user_vars.get(&name.to_ascii_lowercase()),
-            false => self.user_vars.get(name),
-        };
-        found.map_or((Value::Null, DataType::new(TypeKind::Null)), |known| known.as_ref().clone())
+        let found = self.user_vars.get(&*expr::variable::key(name));
+        found.map_or((Value::Null, DataType::new(TypeKind::Null)), |(_, known)| known.as_ref().clone())
     }
 
     fn set_user_variable(&mut self, name: &str, value: Value<'static>, data_type: DataType) {
-        let name = name.to_ascii_lowercase();
+        let key = expr::variable::key(name);
         let (value, data_type) = expr::variable::kept(value, &data_type);
-        let known = self.user_vars.get(&name);
+        let known = self.user_vars.get(&*key).map(|(_, known)| known);
         let (new, old) = (bytes_of(&value), known.map_or(0, |known| bytes_of(&known.0)));
         if self.user_var_bytes + new - old.min(new) > USER_VARIABLE_BYTES_MAX {
             self.condition("Error", ER_UNKNOWN_ERROR, format!("User variable '{name}' is too large and was not set"));
@@ -127,7 +124,14 @@ impl expr::Env for State {
         };
         self.retyped_variables |= known.is_none_or(|known| known.1 != data_type);
         self.user_var_bytes = self.user_var_bytes + new - old;
-        self.user_vars.insert(name, Arc::new((value, data_type)));
+        let value = Arc::new((value, data_type));
+        match self.user_vars.get_mut(&*key) {
+            // It keeps the name that it was made by.
+            Some((_, known)) => *known = value,
+            None => {
+                self.user_vars.insert(key.into_owned(), (name.to_string(), value));
+            }
+        }
         self.vars.note_change();
     }
 

@@ -232,7 +232,7 @@ impl<'p> Planner<'p> {
     fn explain(&mut self, e: &'p ast::Explain) -> Result<Body> {
         let into = match (e.into, e.format) {
             (None, _) => None,
-            (Some(name), ast::ExplainFormat::Json) => Some(self.parsed.name(name).to_ascii_lowercase()),
+            (Some(name), ast::ExplainFormat::Json) => Some(self.parsed.name(name).to_string()),
             (Some(_), ast::ExplainFormat::Default) => return Err(err!(ER_EXPLAIN_INTO_IMPLICIT_FORMAT_NOT_SUPPORTED)),
             (Some(_), ast::ExplainFormat::Tree) => return Err(err!(ER_EXPLAIN_INTO_FORMAT_NOT_SUPPORTED, "TREE")),
             (Some(_), ast::ExplainFormat::Traditional) => {

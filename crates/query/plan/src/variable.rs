@@ -20,12 +20,12 @@ impl Planner<'_> {
             DataType { kind: TypeKind::Null, .. } => DataType { nullable: true, ..*like },
             known => known,
         };
-        Expr::new(Node::UserVariable(self.parsed.name(name).to_ascii_lowercase()), ty)
+        Expr::new(Node::UserVariable(variable::key(self.parsed.name(name)).into_owned()), ty)
     }
 
     /// Of type NULL until something is assigned to it, here or before.
     pub(crate) fn type_of_variable(&self, name: Name) -> DataType {
-        let name = self.parsed.name(name).to_ascii_lowercase();
+        let name = variable::key(self.parsed.name(name));
         let here = self.parameters.variables.iter().find(|(n, _)| *n == name);
         variable::kept_type(&here.map_or_else(|| self.env.user_variable(&name).1, |(_, ty)| *ty))
     }
@@ -36,7 +36,7 @@ impl Planner<'_> {
         let e = self.expr(value)?;
         if self.type_of_variable(name).kind == TypeKind::Null {
             let text = DataType::string(TypeKind::LongText, 0, self.settings.literal_collation);
-            self.parameters.variables.push((parsed.name(name).to_ascii_lowercase(), text));
+            self.parameters.variables.push((variable::key(parsed.name(name)).into_owned(), text));
         }
         // What the variable keeps, as long as this value.
         let kept = variable::kept_type(&e.ty);
@@ -51,7 +51,7 @@ impl Planner<'_> {
             _ => e.ty,
         };
         let ty = DataType { nullable: e.ty.nullable, ..ty };
-        Ok(Expr::new(Node::SetUserVariable(parsed.name(name).to_ascii_lowercase(), Box::new(e)), ty))
+        Ok(Expr::new(Node::SetUserVariable(parsed.name(name).to_string(), Box::new(e)), ty))
     }
 
     pub(super) fn system_variable(&mut self, scope: ast::VarScope, base: Option<Name>, name: Name) -> Result<Expr> {
