@@ -413,7 +413,7 @@ impl Planner<'_> {
             && self.env.has_loadable(function)
         {
             let args = self.arguments(text, args, like)?;
-            self.found.unsteady = true;
+            (self.found.unsteady, self.found.varies) = (true, true);
             return loadable::call(function, args);
         }
         if (schema.is_some() || functions::find(text).is_none())
@@ -441,6 +441,9 @@ impl Planner<'_> {
             return Err(err!(ER_INVALID_PARAMETER_USE, "?"));
         }
         let e = self.native(text, args)?;
+        if matches!(&e.node, Node::Call(f, _) if f.volatile) {
+            (self.found.unsteady, self.found.varies) = (true, true);
+        }
         self.found.unsteady |= e.any(&mut |e| matches!(&e.node, Node::Call(f, _) if f.volatile));
         Ok(e)
     }

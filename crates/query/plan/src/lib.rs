@@ -198,7 +198,7 @@ impl<'p> Planner<'p> {
                 locals: Arc::from([]),
                 switches: OnceCell::new(),
             },
-            found: state::Found { unsteady: false, wants_row_by_row: false },
+            found: state::Found { unsteady: false, varies: false, wants_row_by_row: false },
             trace: None,
         }
     }

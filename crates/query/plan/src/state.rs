@@ -205,6 +205,8 @@ pub struct Settings {
 pub struct Found {
     /// Something in the statement may come out differently each time.
     pub unsteady: bool,
+    /// Something in the subquery at hand does: see `node::QueryPlan::varies`.
+    pub varies: bool,
     /// A join of the one table that is changed wins nothing: whatever is planned is not wanted.
     pub wants_row_by_row: bool,
 }

@@ -15,7 +15,7 @@ impl Planner<'_> {
 
     /// One that nothing was assigned to yet takes the type of what stands beside it.
     pub(crate) fn typed_variable(&mut self, name: Name, like: &DataType) -> Expr {
-        self.found.unsteady = true;
+        (self.found.unsteady, self.found.varies) = (true, true);
         let ty = match self.type_of_variable(name) {
             DataType { kind: TypeKind::Null, .. } => DataType { nullable: true, ..*like },
             known => known,
@@ -32,7 +32,7 @@ impl Planner<'_> {
 
     pub(super) fn assign_user_variable(&mut self, name: Name, value: ExprId) -> Result<Expr> {
         let parsed = self.parsed;
-        self.found.unsteady = true;
+        (self.found.unsteady, self.found.varies) = (true, true);
         let e = self.expr(value)?;
         if self.type_of_variable(name).kind == TypeKind::Null {
             let text = DataType::string(TypeKind::LongText, 0, self.settings.literal_collation);

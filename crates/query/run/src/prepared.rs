@@ -226,7 +226,14 @@ impl Prepared {
         let (tables, plans) = planner.finish();
         let mut outline = body.print();
         for (i, q) in plans.iter().enumerate().filter(|(_, q)| !q.absorbed) {
-            outline.push_str(&format!("subquery {i}{}\n", if q.correlated { " (correlated)" } else { "" }));
+            outline.push_str(&format!(
+                "subquery {i}{}\n",
+                match (q.correlated, q.varies) {
+                    (true, _) => " (correlated)",
+                    (false, true) => " (each time)",
+                    (false, false) => "",
+                }
+            ));
             q.plan.print(1, &mut outline);
         }
         let columns = body.columns().to_vec();

@@ -130,6 +130,7 @@ impl Planner<'_> {
                 outputs,
                 columns,
                 correlated: false,
+                varies: false,
                 absorbed: false,
                 reads: Vec::new(),
             }),
