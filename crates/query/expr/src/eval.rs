@@ -229,6 +229,7 @@ impl Expr {
                 Ok(is_among(operand, list, *kept, *collation, run, at)?.map(|b| b != *negated))
             }
             Node::IsNull { negated, operand } => Ok(Some(operand.eval(run, at)?.is_null() != *negated)),
+            Node::EnumText(number, _) | Node::SetText(number, _) => number.eval_bool(run, at),
             Node::IsTruth { negated, truth, operand } => {
                 Ok(Some((operand.eval_bool(run, at)? == Some(*truth)) != *negated))
             }

@@ -223,6 +223,12 @@ impl<'p> Planner<'p> {
             return Err(err!(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT));
         }
         if variables.iter().any(|v| matches!(v, ast::IntoVar::Local(_))) {
+            for (variable, e) in variables.iter().zip(&mut plan.outputs) {
+                if let ast::IntoVar::Local(local) = variable {
+                    let to = self.settings.locals[*local as usize].data_type.kind;
+                    *e = expr::store::column_into(std::mem::replace(e, Expr::null()), to);
+                }
+            }
             return Ok(Body::OneRow(Box::new(plan)));
         }
         Ok(Body::Query(Box::new(plan), into))

@@ -2,7 +2,7 @@
 
 use super::cursor::OpenCursor;
 use super::handlers::choose;
-use super::values::{Row, assign, read};
+use super::values::{Row, assign, read, read_for};
 use super::{Compiled, Condition, Form, Host, LocalType, Own};
 use catalog::Column;
 use expr::call::StoredCall;
@@ -634,7 +634,10 @@ impl<'h, H: Host> Interpreter<'h, H> {
                 }
                 Given::Value(value, ty) | Given::Param(_, value, ty) => (value.clone(), *ty),
                 Given::User(name) => env.user_variable(name),
-                Given::Local(n) => read(tx, env, &self.locals[*n as usize], &compiled.columns[*n as usize]),
+                Given::Local(n) => {
+                    let (value, source) = (&self.locals[*n as usize], &compiled.columns[*n as usize]);
+                    read_for(&callee.columns[i], tx, env, value, source)
+                }
             };
             inputs.push(assign(tx, env, value, &ty, &callee.columns[i])?);
         }
@@ -648,7 +651,11 @@ impl<'h, H: Host> Interpreter<'h, H> {
         for (i, (argument, value)) in given.into_iter().zip(locals).enumerate() {
             if callee.program().locals[i].mode != ParameterMode::In {
                 let (tx, env) = self.host.parts();
-                let (value, ty) = read(tx, env, &value, &callee.columns[i]);
+                let source = &callee.columns[i];
+                let (value, ty) = match argument {
+                    Given::Local(to) => read_for(&self.plans.compiled.columns[to as usize], tx, env, &value, source),
+                    _ => read(tx, env, &value, source),
+                };
                 back.push(Back { parameter: i, given: argument, value, ty });
             }
         }
@@ -824,6 +831,7 @@ fn given(
     let mut given = Vec::with_capacity(args.len());
     for (i, ((id, value), ty)) in args.iter().zip(values).zip(types).enumerate() {
         given.push(match (program.locals[i].mode, &parsed[*id]) {
+            (ParameterMode::In, Expr::Local(local)) => Given::Local(*local),
             (ParameterMode::In, _) => Given::Value(value, ty),
             (_, Expr::UserVar(name)) => Given::User(parsed.name(*name).to_string()),
             (_, Expr::Local(local)) => Given::Local(*local),
