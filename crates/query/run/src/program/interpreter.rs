@@ -186,10 +186,16 @@ impl<'h, H: Host> Interpreter<'h, H> {
             Op::Set { local, value } => {
                 let column = &compiled.columns[*local as usize];
                 let stored = self.stored_value(compiled, *value, column);
-                // One that fails, and is handled, has set NULL.
-                let (value, failed) = stored.map_or_else(|e| (Value::Null, Err(e)), |value| (value, Ok(())));
-                self.locals[*local as usize] = value;
-                failed?;
+                match stored {
+                    Ok(value) => self.locals[*local as usize] = value,
+                    // One that fails, and is handled, has set NULL, and a column of a row stays as it is.
+                    Err(error) => {
+                        if !compiled.row_columns.iter().any(|c| c.local == *local as usize) {
+                            self.locals[*local as usize] = Value::Null;
+                        }
+                        return Err(error);
+                    }
+                }
                 self.note_set(compiled, *local);
                 Ok(Next::On)
             }
