@@ -740,7 +740,7 @@ fn no_function(database: Option<&str>, name: &str) -> SqlError {
     }
     match database {
         Some(d) => err!(ER_SP_DOES_NOT_EXIST, "FUNCTION", format!("{d}.{name}")),
-        None => err!(ER_SP_DOES_NOT_EXIST, "FUNCTION", name),
+        None => err!(ER_NO_DB_ERROR),
     }
 }
 
