@@ -8,7 +8,6 @@ SELECT "a" FROM m ORDER BY id;
 SELECT "id" AS "the id", 'id' FROM "m" WHERE "id" = 1;
 SELECT "nothing" FROM m;
 CREATE TABLE "quo""ted" ("a b" INT);
--- differs: another value
 SHOW CREATE TABLE "quo""ted";
 DROP TABLE "quo""ted";
 SET sql_mode = 'PIPES_AS_CONCAT';

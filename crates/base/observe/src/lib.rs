@@ -18,6 +18,7 @@ mod histogram;
 pub mod instrument;
 mod lane;
 pub mod latency;
+pub mod programs;
 mod registry;
 mod session;
 pub mod setup;

@@ -2,19 +2,21 @@
 
 use crate::gtid;
 use crate::gtids;
+use crate::performance::{Look, Nested};
 use crate::state::State;
 use crate::variables::{Extension, FOREIGN_KEY_CHECKS, VARIABLES};
 use catalog::VirtualContext;
 use engine::Transaction;
 use expr::{LoadedFile, SourcePlace, SourceWait, Stage, Teller};
+use observe::TimeTotals;
 use run::Env;
 use run::context::{Around, Conditions, Figures};
-use run::program::Condition;
+use run::program::{Condition, RoutineName};
 use sql::ast::Parsed;
 use std::sync::Arc;
 use types::codes::*;
 use types::collation::CollationId;
-use types::{DataType, Result, TypeKind, Value, err};
+use types::{DataType, Result, SqlError, TypeKind, Value, err};
 
 /// Bytes that all user variables of a session may take.
 const USER_VARIABLE_BYTES_MAX: usize = 64 << 20;
@@ -100,17 +102,14 @@ impl expr::Env for State {
     }
 
     fn user_variable(&self, name: &str) -> (Value<'static>, DataType) {
-        let found = match name.bytes().any(|b| b.is_ascii_uppercase()) {
-            true => self.user_vars.get(&name.to_ascii_lowercase()),
-            false => self.user_vars.get(name),
-        };
-        found.map_or((Value::Null, DataType::new(TypeKind::Null)), |known| known.as_ref().clone())
+        let found = self.user_vars.get(&*expr::variable::key(name));
+        found.map_or((Value::Null, DataType::new(TypeKind::Null)), |(_, known)| known.as_ref().clone())
     }
 
     fn set_user_variable(&mut self, name: &str, value: Value<'static>, data_type: DataType) {
-        let name = name.to_ascii_lowercase();
+        let key = expr::variable::key(name);
         let (value, data_type) = expr::variable::kept(value, &data_type);
-        let known = self.user_vars.get(&name);
+        let known = self.user_vars.get(&*key).map(|(_, known)| known);
         let (new, old) = (bytes_of(&value), known.map_or(0, |known| bytes_of(&known.0)));
         if self.user_var_bytes + new - old.min(new) > USER_VARIABLE_BYTES_MAX {
             self.condition("Error", ER_UNKNOWN_ERROR, format!("User variable '{name}' is too large and was not set"));
@@ -125,7 +124,14 @@ impl expr::Env for State {
         };
         self.retyped_variables |= known.is_none_or(|known| known.1 != data_type);
         self.user_var_bytes = self.user_var_bytes + new - old;
-        self.user_vars.insert(name, Arc::new((value, data_type)));
+        let value = Arc::new((value, data_type));
+        match self.user_vars.get_mut(&*key) {
+            // It keeps the name that it was made by.
+            Some((_, known)) => *known = value,
+            None => {
+                self.user_vars.insert(key.into_owned(), (name.to_string(), value));
+            }
+        }
         self.vars.note_change();
     }
 
@@ -333,12 +339,31 @@ impl Env for State {
         self.run_within(tx, part, given)
     }
 
+    fn note_runs(&mut self, program: &RoutineName, runs: &TimeTotals) {
+        self.note_program(program, runs);
+    }
+
+    fn begin_inner(&mut self) -> Option<Box<dyn std::any::Any>> {
+        let look = || Look::new(|counter| observe::lane().get(counter), 0);
+        self.begin_nested(look).map(|begun| Box::new(begun) as Box<dyn std::any::Any>)
+    }
+
+    fn end_inner(&mut self, begun: Box<dyn std::any::Any>, part: &Parsed, error: Option<&SqlError>) {
+        if let Ok(begun) = begun.downcast::<Nested>() {
+            self.end_inner_statement(*begun, part, error);
+        }
+    }
+
     fn exchange_conditions(&mut self, others: Conditions) -> Conditions {
         self.exchange_all_conditions(others)
     }
 
     fn conditions(&mut self) -> &mut Vec<Condition> {
         &mut self.warnings
+    }
+
+    fn replace_conditions(&mut self, conditions: Vec<Condition>) {
+        self.put_conditions(conditions);
     }
 
     fn clear_conditions(&mut self) {

@@ -1,4 +1,5 @@
-//! `sql_quote_show_create = OFF`: names in what SHOW CREATE and SHOW GRANTS say stand in backticks only where they have to.
+//! Quotes of names in what SHOW CREATE and SHOW GRANTS say: with `sql_quote_show_create = OFF` only where they have to be, and with the
+//! SQL mode ANSI_QUOTES double ones.
 
 use inspect::Rows;
 use sql::ast::ShowWhat;
@@ -42,6 +43,44 @@ fn unquoted(statement: &str, end: Option<&str>) -> String {
         let name = quoted.trim_matches('`');
         let is_name = quoted.starts_with('`') && !needs_quotes(name);
         out.push_str(if is_name { name } else { quoted });
+        rest = behind;
+    }
+    out + rest
+}
+
+/// Puts names in double quotes. A program's text has the quotes of the mode that it was made under.
+pub fn requote(what: &ShowWhat, rows: &mut Rows) {
+    let Some((column, None)) = statement_of(what) else { return };
+    for row in &mut rows.rows {
+        if let Some(Value::Bytes(text)) = row.get_mut(column)
+            && let Ok(statement) = std::str::from_utf8(text)
+        {
+            *text = requoted(statement, matches!(what, ShowWhat::CreateTable(_))).into_bytes().into();
+        }
+    }
+}
+
+/// What stands in front of an expression in a line of a table's definition: that is kept as a text, with the names in backticks.
+const EXPRESSIONS: [&str; 4] = [" AS (", " CHECK (", " DEFAULT (", "(("];
+
+fn requoted(statement: &str, is_table: bool) -> String {
+    let mut out = String::with_capacity(statement.len());
+    let (mut rest, mut is_expression) = (statement, false);
+    while let Some(at) = rest.find(['`', '\'']) {
+        let (before, quoted) = rest.split_at(at);
+        out.push_str(before);
+        let line = before.rsplit_once('\n').map(|(_, line)| line);
+        is_expression &= line.is_none();
+        is_expression |= is_table && EXPRESSIONS.iter().any(|words| line.unwrap_or(before).contains(words));
+        let (quoted, behind) = quoted.split_at(quoted_length(quoted));
+        match quoted.strip_prefix('`').and_then(|name| name.strip_suffix('`')) {
+            Some(name) if !is_expression => {
+                out.push('"');
+                out.push_str(&name.replace("``", "`").replace('"', "\"\""));
+                out.push('"');
+            }
+            _ => out.push_str(quoted),
+        }
         rest = behind;
     }
     out + rest

@@ -88,6 +88,7 @@ impl Session {
             self.check_logged_function(said_of(create))?;
         }
         let version = self.dictionary();
+        catalog::define::check_name(&schema, ER_WRONG_DB_NAME)?;
         let found = version.schema(&schema).ok_or_else(|| err!(ER_BAD_DB_ERROR, schema))?;
         let collation = found.default_collation;
         let mut columns = columns_of(parsed, &create.program, collation, self.state.sql_mode)?;

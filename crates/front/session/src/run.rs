@@ -191,6 +191,8 @@ impl Session {
                 self.state.clear_conditions();
                 cached.used = *clock;
                 let planned = &mut cached.planned;
+                // Who sends the text again is told again.
+                self.note_hints(&planned.prepared);
                 let uses_no_index = planned.prepared.uses_no_index();
                 self.note_event(self.class_of(planned.com), Some(text));
                 self.digest_plan(planned, Verb::Run);
@@ -258,8 +260,7 @@ impl Session {
         self.state.note_text(text);
         observe::increment(planned.com);
         let result = self.run(planned, &values, RowFormat::Text, out).map_err(|e| self.failed(e));
-        // Hints are spoken of when a plan is made.
-        if let Some(planned) = fresh.filter(|p| p.prepared.hint_warnings().is_empty()) {
+        if let Some(planned) = fresh {
             cache.insert(hash, planned);
         }
         result.map(Some)

@@ -3,7 +3,6 @@
 use crate::seen::{ATTRIBUTES_BYTES, ATTRIBUTES_SIZE, Variables, kept_attributes};
 use crate::session::Session;
 use crate::variables::Val;
-use std::sync::Arc;
 
 impl Session {
     /// What the client has said of itself at its login.
@@ -32,7 +31,7 @@ impl Session {
         let variables = Variables {
             system: state.vars.clone(),
             computed: state.computed_now(),
-            user: state.user_vars.iter().map(|(name, value)| (name.clone(), Arc::clone(value))).collect(),
+            user: state.user_vars.values().cloned().collect(),
         };
         let before = self.entry.lane().seen.show(variables);
         // Not under the lock: it may be large.

@@ -151,6 +151,9 @@ impl Session {
         if !self.state.vars.bool(QUOTES_NAMES) {
             crate::quotes::unquote(&statement.what, &mut rows);
         }
+        if self.state.sql_mode.has(SqlMode::ANSI_QUOTES) {
+            crate::quotes::requote(&statement.what, &mut rows);
+        }
         match statement.filter {
             ShowFilter::None => {}
             ShowFilter::Like(pattern) => keep_like(&mut rows, parsed.bytes(pattern)),

@@ -155,6 +155,10 @@ impl inspect::Source for Server {
         crate::performance::prepared_instances(self)
     }
 
+    fn program_sums(&self) -> Vec<observe::programs::ProgramSum> {
+        crate::performance::program_sums(self)
+    }
+
     fn session_sums(&self) -> Vec<inspect::SessionSums> {
         crate::performance::session_sums(self)
     }

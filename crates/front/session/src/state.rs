@@ -80,7 +80,10 @@ pub(crate) struct State {
     pub random: (u32, u32),
     pub row_count: i64,
     pub found_rows: u64,
-    pub(crate) user_vars: HashMap<String, Arc<crate::seen::UserVariable>>,
+    /// How many procedures and events run.
+    pub(crate) outer_programs: usize,
+    /// By `expr::variable::key`, each with its name.
+    pub(crate) user_vars: HashMap<String, (String, Arc<crate::seen::UserVariable>)>,
     pub(crate) user_var_bytes: usize,
     /// Some have got a type that they had not, since the plans that are kept were made.
     pub(crate) retyped_variables: bool,
@@ -150,6 +153,7 @@ impl State {
             random: expr::random_seed(),
             row_count: 0,
             found_rows: 0,
+            outer_programs: 0,
             user_vars: HashMap::new(),
             retyped_variables: false,
             user_var_bytes: 0,
@@ -232,6 +236,13 @@ impl State {
         }
     }
 
+    /// Conditions in place of those that there are.
+    pub(crate) fn put_conditions(&mut self, conditions: Vec<Condition>) {
+        self.warning_count = conditions.len() as u64;
+        self.error_count = conditions.iter().filter(|c| c.is_error()).count() as u64;
+        self.warnings = conditions;
+    }
+
     /// A step of a program begins, which is a statement as to conditions: it may ask how many the step before has come to.
     #[inline]
     pub fn begin_step(&mut self) {
@@ -247,8 +258,7 @@ impl State {
     /// A failed statement's error is a condition too.
     /// A program may have noted it, and what it knew of it.
     pub fn note_error(&mut self, error: &SqlError) {
-        let noted = |c: &Condition| c.is_error() && c.code == error.code && c.message == error.message;
-        if !self.warnings.last().is_some_and(noted) {
+        if !self.warnings.iter().any(|c| c.is_of(error)) {
             self.add_condition(Condition::of_error(error));
         }
     }

@@ -68,7 +68,7 @@ pub fn coercibility(e: &Expr) -> u8 {
         // CHAR(.. USING ..).
         Node::Cast(e) if matches!(&e.node, Node::Call(f, _) if f.name == "char") => COERCIBLE,
         Node::Bits(..) | Node::BitNot(_) => COERCIBLE,
-        Node::Local(_) | Node::Cast(_) | Node::InCharset(_) => 2,
+        Node::Local(..) | Node::Cast(_) | Node::InCharset(_) => 2,
         Node::Const(_) | Node::Param(_) => COERCIBLE,
         Node::Call(f, _) if SYSTEM_CONSTANTS.contains(&f.name) => 3,
         Node::Call(f, _) if f.has_own_collation() => COERCIBLE,

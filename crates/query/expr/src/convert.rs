@@ -641,7 +641,7 @@ pub fn is_long_column(e: &Expr) -> bool {
     is_string(e.ty.kind)
         && e.ty.kind != TypeKind::Json
         && match &e.node {
-            Node::Column { .. } | Node::Local(_) => e.ty.kind.is_blob(),
+            Node::Column { .. } | Node::Local(..) => e.ty.kind.is_blob(),
             // What it has answered is kept, and read quietly.
             Node::Subquery { .. } => !matches!(e.ty.kind, TypeKind::Enum | TypeKind::Set),
             Node::Aggregate(call) => call.quiet,

@@ -27,7 +27,7 @@ impl Expr {
                 None => Err(err!(ER_WRONG_ARGUMENTS, "EXECUTE")),
             },
             Node::Column { depth: 0, slot, column } => at.column(*slot as usize, *column as usize, run),
-            Node::Local(i) => Ok(reborrow(&run.evaluation().params[*i])),
+            Node::Local(i, _) => Ok(reborrow(&run.evaluation().params[*i])),
             _ => self.eval_more(run, at),
         }
     }
@@ -61,7 +61,7 @@ impl Expr {
     #[inline(never)]
     fn eval_slow<'a>(&'a self, run: &'a dyn Execution, at: Scope<'a>) -> Result<Value<'a>> {
         match &self.node {
-            Node::Const(_) | Node::Param(_) | Node::Local(_) => self.eval(run, at),
+            Node::Const(_) | Node::Param(_) | Node::Local(..) => self.eval(run, at),
             Node::Column { depth, slot, column } => {
                 at.further_out(*depth).column(*slot as usize, *column as usize, run)
             }
@@ -229,6 +229,7 @@ impl Expr {
                 Ok(is_among(operand, list, *kept, *collation, run, at)?.map(|b| b != *negated))
             }
             Node::IsNull { negated, operand } => Ok(Some(operand.eval(run, at)?.is_null() != *negated)),
+            Node::EnumText(number, _) | Node::SetText(number, _) => number.eval_bool(run, at),
             Node::IsTruth { negated, truth, operand } => {
                 Ok(Some((operand.eval_bool(run, at)? == Some(*truth)) != *negated))
             }

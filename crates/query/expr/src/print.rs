@@ -63,7 +63,8 @@ pub fn print(e: &Expr, names: &dyn Names) -> String {
     let not = |negated: bool| if negated { "not " } else { "" };
     match &e.node {
         Node::Const(v) => value(v),
-        Node::Param(_) | Node::Local(_) => "?".to_string(),
+        Node::Param(_) => "?".to_string(),
+        Node::Local(_, name) => name.to_string(),
         Node::Column { depth, slot, column } => names.column(*depth, *slot, *column),
         Node::EnumText(e, _) | Node::SetText(e, _) | Node::LocalTime(e) => p(e),
         Node::Arith(op, a, b) => {

@@ -244,10 +244,11 @@ fn digits_for_text<'v>(v: Value<'v>, from: TypeKind, to: TypeKind) -> Value<'v> 
     }
 }
 
-/// A column that another one takes as it is: of an ENUM or a SET the number where that is one of numbers, and of a DATETIME the number of
+/// A column, or a variable of a program, that another one takes as it is: of an ENUM or a SET the number where that is one of
+/// numbers, and of a DATETIME the number of
 /// its digits where it is a YEAR.
 pub fn column_into(e: Expr, to: TypeKind) -> Expr {
-    if !matches!(e.raw(), Node::Column { .. }) {
+    if !matches!(e.raw(), Node::Column { .. } | Node::Local(..)) {
         return e;
     }
     match &e.node {

@@ -2,13 +2,23 @@
 //! MySQL makes of it (manual, "User-Defined Variables").
 
 use crate::convert;
-use types::collation::CollationId;
+use std::borrow::Cow;
+use types::collation::{self, CollationId};
 use types::{DataType, Decimal, TypeKind, Value};
 
 /// Characters of a variable's text, and bytes of a binary string.
 const LENGTH_MAX: u32 = 0xFF_FFFF;
 /// Digits behind the point that a decimal may come to have.
 const DECIMALS_MAX: u8 = 30;
+
+/// What names of one variable have in common: they are compared as by `utf8mb3_general_ci`.
+pub fn key(name: &str) -> Cow<'_, str> {
+    match name.is_ascii() {
+        true if name.bytes().any(|b| b.is_ascii_uppercase()) => Cow::Owned(name.to_ascii_lowercase()),
+        true => Cow::Borrowed(name),
+        false => Cow::Owned(collation::general_fold(name)),
+    }
+}
 
 /// The type that a variable has once it is given a value of type `ty`: it is wide enough for all values of its kind, so that
 /// plans with the variable stay good for the next one. Of no type (NULL) before it is given anything.

@@ -60,6 +60,7 @@ pub use view_check::invalid_view;
 use catalog::statistics::Sample;
 use catalog::{RoutineKind, Schema, Table, Version, VirtualContext};
 use engine::Engine;
+use observe::programs::ProgramSum;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -233,6 +234,8 @@ pub trait Source: Send + Sync {
     fn stage_events(&self, history: bool) -> Vec<StageEvent>;
     /// Sums by session, and by account of those that have ended.
     fn session_sums(&self) -> Vec<SessionSums>;
+    /// Sums of stored programs, of all sessions.
+    fn program_sums(&self) -> Vec<ProgramSum>;
     /// Prepared statements of all sessions.
     fn prepared_instances(&self) -> Vec<PreparedInstance>;
     fn clone_record(&self) -> Option<CloneRecord>;

@@ -96,6 +96,7 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("performance_timers", All(setup::timers)),
     ("persisted_variables", All(persisted_variables)),
     ("prepared_statements_instances", All(prepared::instances)),
+    ("events_statements_summary_by_program", All(statements::by_program)),
     ("processlist", All(threads::processlist)),
     ("replication_applier_configuration", All(|cx, out| replication(cx, Replication::ApplierConfiguration, out))),
     ("replication_applier_filters", All(|cx, out| replication(cx, Replication::Filters, out))),

@@ -2,10 +2,11 @@
 
 use crate::grouped::{By, grouped};
 use crate::{Context, Row, maybe, text, uint, word};
-use catalog::ComputedRows;
+use catalog::{ComputedRows, RoutineKind};
 use observe::digests::DigestHash;
 use observe::errors::ErrorTotals;
 use observe::instrument::{ALL, InstrumentId, STATEMENTS};
+use observe::programs::ProgramTotals;
 use observe::{Figures, StatementTotals, TimeTotals, TransactionTotals};
 use std::collections::BTreeMap;
 use types::{Result, Value};
@@ -155,4 +156,40 @@ pub(crate) fn sums(cx: &Context, by: By) -> ComputedRows {
             row
         })
     }))
+}
+
+/// A row for each stored program that has run and is still there.
+pub(crate) fn by_program(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    let mut programs: BTreeMap<(u64, String, String), ProgramTotals> = BTreeMap::new();
+    for sum in cx.source.program_sums() {
+        // ENUM('EVENT','FUNCTION','PROCEDURE','TABLE','TRIGGER')
+        let kind = match sum.kind {
+            "EVENT" => 1,
+            "FUNCTION" => 2,
+            "PROCEDURE" => 3,
+            _ => 5,
+        };
+        programs.entry((kind, sum.schema, sum.name)).or_default().merge(&sum.totals);
+    }
+    let ran = programs.into_iter().filter(|((kind, schema, name), _)| is_there(cx, *kind, schema, name));
+    out.extend(ran.map(|((kind, schema, name), totals)| {
+        let mut row = vec![uint(kind), text(schema), text(name)];
+        row.extend(times(&totals.runs));
+        row.extend(times(&totals.statements.time));
+        row.extend(figures(&totals.statements.figures));
+        // COUNT_SECONDARY
+        row.push(uint(0));
+        row
+    }));
+    Ok(())
+}
+
+fn is_there(cx: &Context, kind: u64, schema: &str, name: &str) -> bool {
+    let version = &cx.version;
+    match kind {
+        1 => version.event(schema, name).is_some(),
+        2 => version.routine(schema, RoutineKind::Function, name).is_some(),
+        3 => version.routine(schema, RoutineKind::Procedure, name).is_some(),
+        _ => version.trigger(schema, name).is_some(),
+    }
 }

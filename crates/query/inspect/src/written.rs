@@ -31,6 +31,7 @@ const TRUNCATED: &[(&str, Truncate)] = &[
     ("events_statements_summary_by_digest", |_| forgotten(observe::digests::forget)),
     ("events_statements_summary_by_account_by_event_name", start_over),
     ("events_statements_summary_by_host_by_event_name", start_over),
+    ("events_statements_summary_by_program", start_over),
     ("events_statements_summary_by_thread_by_event_name", start_over),
     ("events_statements_summary_by_user_by_event_name", start_over),
     ("events_statements_summary_global_by_event_name", start_over),

@@ -5,7 +5,7 @@ use super::index_merge::{Branch, Intersection, Mergeable};
 use super::loose::Groups;
 use super::names::Source;
 use super::node::{Access, IndexRange, Plan, QueryPlan};
-use super::slots::slots_of;
+use super::slots::{slots_of, subquery_of};
 use catalog::statistics::Sample;
 use catalog::{Index, Table};
 use engine::Read;
@@ -492,7 +492,7 @@ impl Analysis<'_> {
             && !e.any(&mut |e| match &e.node {
                 Node::Call(f, _) => f.volatile,
                 Node::SetUserVariable(..) | Node::Aggregate(_) | Node::Window(_) => true,
-                _ => false,
+                _ => subquery_of(e).is_some_and(|query| self.subqueries[query].varies),
             })
     }
 

@@ -403,7 +403,7 @@ fn is_constant_text(e: &Expr) -> bool {
     let hangs = |e: &Expr| match &e.node {
         Node::Column { .. } | Node::Outer { .. } | Node::Window(_) | Node::Aggregate(_) => true,
         Node::Subquery { .. } | Node::Exists { .. } | Node::InSubquery { .. } | Node::Quantified { .. } => true,
-        Node::SetUserVariable(..) | Node::Local(_) => true,
+        Node::SetUserVariable(..) | Node::Local(..) => true,
         Node::Call(f, _) => f.volatile,
         _ => false,
     };

@@ -77,7 +77,14 @@ impl<'q> Explainer<'q> {
         }
         for q in self.subqueries.iter().filter(|q| !q.absorbed) {
             // Columns of the queries around it show as values.
-            self.block(q, if q.correlated { "DEPENDENT SUBQUERY" } else { "SUBQUERY" });
+            self.block(
+                q,
+                match (q.correlated, q.varies) {
+                    (true, _) => "DEPENDENT SUBQUERY",
+                    (false, true) => "UNCACHEABLE SUBQUERY",
+                    (false, false) => "SUBQUERY",
+                },
+            );
         }
         self.rows
     }
@@ -424,7 +431,11 @@ impl<'q> Explainer<'q> {
             Body::Do(_) | Body::Values(_) | Body::Explain(_) => {}
         }
         for (i, q) in self.subqueries.iter().enumerate().filter(|(_, q)| !q.absorbed) {
-            let how = if q.correlated { "subquery; dependent" } else { "subquery; run only once" };
+            let how = match (q.correlated, q.varies) {
+                (true, _) => "subquery; dependent",
+                (false, true) => "subquery; uncacheable",
+                (false, false) => "subquery; run only once",
+            };
             out.push(plain(format!("Select #{} ({how})", i + 2), 0));
             self.query_lines(q, 1, &mut out);
         }

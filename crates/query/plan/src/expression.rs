@@ -342,7 +342,7 @@ impl Planner<'_> {
             let e = self.expr(column)?;
             return Ok(Expr { ty: e.ty, ..Expr::null() });
         };
-        self.warnings.notes.push((ER_WARN_DEPRECATED_SYNTAX, VALUES_DEPRECATED));
+        self.warnings.literal_warnings.push((ER_WARN_DEPRECATED_SYNTAX, VALUES_DEPRECATED.to_string()));
         // A column of the table, whatever else has that name.
         let others = self.block().sources.split_off(1);
         let e = self.expr(column);
@@ -410,7 +410,7 @@ impl Planner<'_> {
             && self.env.has_loadable(function)
         {
             let args = self.arguments(text, args, like)?;
-            self.found.unsteady = true;
+            (self.found.unsteady, self.found.varies) = (true, true);
             return loadable::call(function, args);
         }
         if (schema.is_some() || functions::find(text).is_none())
@@ -438,7 +438,9 @@ impl Planner<'_> {
             return Err(err!(ER_INVALID_PARAMETER_USE, "?"));
         }
         // Its arguments have said it themselves.
-        self.found.unsteady |= functions::find(text).is_some_and(|f| f.volatile);
+        if functions::find(text).is_some_and(|f| f.volatile) {
+            (self.found.unsteady, self.found.varies) = (true, true);
+        }
         self.native(text, args)
     }
 
@@ -734,7 +736,7 @@ fn no_function(database: Option<&str>, name: &str) -> SqlError {
     }
     match database {
         Some(d) => err!(ER_SP_DOES_NOT_EXIST, "FUNCTION", format!("{d}.{name}")),
-        None => err!(ER_SP_DOES_NOT_EXIST, "FUNCTION", name),
+        None => err!(ER_NO_DB_ERROR),
     }
 }
 

@@ -198,7 +198,7 @@ impl<'p> Planner<'p> {
                 locals: Arc::from([]),
                 switches: OnceCell::new(),
             },
-            found: state::Found { unsteady: false, wants_row_by_row: false },
+            found: state::Found { unsteady: false, varies: false, wants_row_by_row: false },
             trace: None,
         }
     }
@@ -223,6 +223,12 @@ impl<'p> Planner<'p> {
             return Err(err!(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT));
         }
         if variables.iter().any(|v| matches!(v, ast::IntoVar::Local(_))) {
+            for (variable, e) in variables.iter().zip(&mut plan.outputs) {
+                if let ast::IntoVar::Local(local) = variable {
+                    let to = self.settings.locals[*local as usize].data_type.kind;
+                    *e = expr::store::column_into(std::mem::replace(e, Expr::null()), to);
+                }
+            }
             return Ok(Body::OneRow(Box::new(plan)));
         }
         Ok(Body::Query(Box::new(plan), into))
@@ -232,7 +238,7 @@ impl<'p> Planner<'p> {
     fn explain(&mut self, e: &'p ast::Explain) -> Result<Body> {
         let into = match (e.into, e.format) {
             (None, _) => None,
-            (Some(name), ast::ExplainFormat::Json) => Some(self.parsed.name(name).to_ascii_lowercase()),
+            (Some(name), ast::ExplainFormat::Json) => Some(self.parsed.name(name).to_string()),
             (Some(_), ast::ExplainFormat::Default) => return Err(err!(ER_EXPLAIN_INTO_IMPLICIT_FORMAT_NOT_SUPPORTED)),
             (Some(_), ast::ExplainFormat::Tree) => return Err(err!(ER_EXPLAIN_INTO_FORMAT_NOT_SUPPORTED, "TREE")),
             (Some(_), ast::ExplainFormat::Traditional) => {

@@ -122,7 +122,7 @@ impl Planner<'_> {
             other => DataType::string(TypeKind::LongText, u32::MAX, CollationId::default_of(other)),
         };
         self.parameters.variables.extend(targets.iter().filter_map(|t| match t {
-            FieldTarget::Variable(name) => Some((name.to_ascii_lowercase(), data_type)),
+            FieldTarget::Variable(name) => Some((expr::variable::key(name).into_owned(), data_type)),
             FieldTarget::Column(_) | FieldTarget::Nowhere => None,
         }));
         let mut block = Block::default();

@@ -12,31 +12,35 @@ pub struct LocalType {
     pub data_type: DataType,
     /// Of ENUM and SET.
     pub members: Option<Arc<[String]>>,
+    /// What messages call it.
+    pub name: Arc<str>,
 }
 
 impl LocalType {
     /// A variable holds what a column of its type would.
     pub fn of(column: &Column) -> LocalType {
         let members = matches!(column.data_type.kind, TypeKind::Enum | TypeKind::Set);
-        LocalType { data_type: column.data_type, members: members.then(|| column.members.clone().into()) }
+        let members = members.then(|| column.members.clone().into());
+        LocalType { data_type: column.data_type, members, name: Arc::from("") }
     }
 
     /// One of no declared type.
     pub fn plain(data_type: DataType) -> LocalType {
-        LocalType { data_type, members: None }
+        LocalType { data_type, members: None, name: Arc::from("") }
     }
 }
 
 impl Planner<'_> {
     /// What reads a variable of the program.
     pub(crate) fn local(&self, local: u32) -> Expr {
-        read_as(Node::Local(local as usize), &self.settings.locals[local as usize])
+        let ty = &self.settings.locals[local as usize];
+        read_as(Node::Local(local as usize, Arc::clone(&ty.name)), ty)
     }
 }
 
 /// What `node` gives, a value as columns hold it, as expressions have it.
 pub(crate) fn read_as(node: Node, ty: &LocalType) -> Expr {
-    let LocalType { data_type: ty, members } = ty;
+    let LocalType { data_type: ty, members, .. } = ty;
     match members {
         Some(members) => {
             let number = DataType { nullable: true, ..DataType::new(TypeKind::BigInt).unsigned() };

@@ -98,7 +98,7 @@ impl Planner<'_> {
             | Node::Exists { query, .. }
             | Node::InSubquery { query, .. }
             | Node::Quantified { query, .. }
-                if self.subqueries()[*query].correlated =>
+                if self.subqueries()[*query].correlated || self.subqueries()[*query].varies =>
             {
                 None
             }

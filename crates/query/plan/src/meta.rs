@@ -80,7 +80,7 @@ impl Planner<'_> {
             _ => Provenance::Table,
         };
         // The value of an ENUM or SET is a string there.
-        let is_apart = provenance == Provenance::Subquery || matches!(raw, Node::Local(_));
+        let is_apart = provenance == Provenance::Subquery || matches!(raw, Node::Local(..));
         if is_apart && matches!(e.ty.kind, TypeKind::Enum | TypeKind::Set) {
             let text = Expr { ty: types::DataType { kind: TypeKind::Char, ..e.ty }, ..Expr::null() };
             return ColumnMeta { provenance, ..plain_meta(name, &text) };

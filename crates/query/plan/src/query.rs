@@ -9,6 +9,7 @@ use crate::node::{Plan, QueryPlan, SetKind};
 use crate::parameter::{self, Takes};
 use crate::recursive::Working;
 use crate::set::same_width;
+use crate::slots::subquery_of;
 use crate::sorted::{OrderKey, OrderlessLimit, sorted};
 use expr::function::{Function, Rule, unlisted};
 use expr::{Expr, Node, Shape, common, compare, convert, error, operand};
@@ -51,10 +52,19 @@ impl Planner<'_> {
     /// A subquery of an expression: planned on its own, run through its number. `width`: columns that it must have, 0 for any.
     pub fn subquery(&mut self, id: QueryId, width: usize) -> Result<usize> {
         let clause = std::mem::replace(&mut self.scope.clause, "field list");
+        let around = std::mem::replace(&mut self.found.varies, false);
         let plan = self.query(id, false);
         self.scope.clause = clause;
         let candidate = self.request.candidate.take();
-        let plan = plan?;
+        let mut plan = plan?;
+        // One that is nothing but what it shows is called as often as that.
+        let varies = |e: &Expr| match subquery_of(e) {
+            Some(query) => self.queries.planned[query].varies,
+            None => matches!(&e.node, Node::Call(f, _) if f.volatile),
+        };
+        let is_called = self.is_expression(id) && plan.outputs.iter().any(|e| e.any(&mut |e| varies(e)));
+        plan.varies = self.found.varies || is_called;
+        self.found.varies |= around;
         if width != 0 && plan.outputs.len() != width {
             return Err(err!(ER_OPERAND_COLUMNS, width));
         }
@@ -210,7 +220,16 @@ impl Planner<'_> {
         let plan = Plan::Derived { slot: 0, query: Box::new(inner), lateral: false, alias: String::new() };
         self.ordered_rows(
             query,
-            QueryPlan { plan, shapes, outputs, columns, correlated: false, absorbed: false, reads: Vec::new() },
+            QueryPlan {
+                plan,
+                shapes,
+                outputs,
+                columns,
+                correlated: false,
+                varies: false,
+                absorbed: false,
+                reads: Vec::new(),
+            },
         )
     }
 
@@ -270,6 +289,7 @@ impl Planner<'_> {
             outputs,
             columns,
             correlated: false,
+            varies: false,
             absorbed: false,
             reads: Vec::new(),
         };
@@ -313,7 +333,16 @@ impl Planner<'_> {
         let shapes = std::mem::take(&mut self.block().shapes);
         self.ordered_rows(
             query,
-            QueryPlan { plan, shapes, outputs, columns, correlated: false, absorbed: false, reads: Vec::new() },
+            QueryPlan {
+                plan,
+                shapes,
+                outputs,
+                columns,
+                correlated: false,
+                varies: false,
+                absorbed: false,
+                reads: Vec::new(),
+            },
         )
     }
 

@@ -91,7 +91,16 @@ impl Planner<'_> {
         let recursive =
             Recursive { number, slot: 0, seed, steps, distinct, types, members, names, limit: limit.clone() };
         let plan = super::query::limited(Plan::Recursive(Box::new(recursive)), limit);
-        Ok(QueryPlan { plan, shapes, outputs, columns, correlated: false, absorbed: false, reads: Vec::new() })
+        Ok(QueryPlan {
+            plan,
+            shapes,
+            outputs,
+            columns,
+            correlated: false,
+            varies: false,
+            absorbed: false,
+            reads: Vec::new(),
+        })
     }
 
     fn recursive_operands(
@@ -166,7 +175,16 @@ impl Planner<'_> {
         let kind = SetKind::Union;
         let plan =
             Plan::SetOp(Box::new(super::node::SetOp { kind, all: !distinct, left, right, slot: 0, given: None }));
-        QueryPlan { plan, shapes, outputs, columns, correlated: false, absorbed: false, reads: Vec::new() }
+        QueryPlan {
+            plan,
+            shapes,
+            outputs,
+            columns,
+            correlated: false,
+            varies: false,
+            absorbed: false,
+            reads: Vec::new(),
+        }
     }
 
     /// The blocks of a chain of UNIONs.

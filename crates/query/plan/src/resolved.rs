@@ -41,7 +41,8 @@ impl Planner<'_> {
         self.warnings.resolved.push(err!(ER_SELECT_REDUCED, number));
     }
 
-    fn is_expression(&self, query: QueryId) -> bool {
+    /// Is a query no more than the expression that it shows?
+    pub(super) fn is_expression(&self, query: QueryId) -> bool {
         let parsed = self.parsed;
         let query = &parsed[query];
         let QueryBody::Select(select) = &query.body else { return false };

@@ -93,7 +93,8 @@ impl Planner<'_> {
             | Node::Exists { query, .. }
             | Node::InSubquery { query, .. }
             | Node::Quantified { query, .. } => {
-                self.queries.planned[*query].correlated || self.queries.candidates.iter().any(|(at, _)| at == query)
+                let planned = &self.queries.planned[*query];
+                planned.correlated || planned.varies || self.queries.candidates.iter().any(|(at, _)| at == query)
             }
             Node::SetUserVariable(..) | Node::UserVariable(_) | Node::Aggregate(_) | Node::Window(_) => true,
             Node::Call(f, _) => f.volatile,

@@ -43,7 +43,16 @@ impl Planner<'_> {
         let plan = Plan::SetOp(Box::new(SetOp { kind, all, left, right, slot: 0, given }));
         self.ordered_rows(
             query,
-            QueryPlan { plan, shapes, outputs, columns, correlated: false, absorbed: false, reads: Vec::new() },
+            QueryPlan {
+                plan,
+                shapes,
+                outputs,
+                columns,
+                correlated: false,
+                varies: false,
+                absorbed: false,
+                reads: Vec::new(),
+            },
         )
     }
 }

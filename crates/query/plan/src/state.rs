@@ -134,9 +134,9 @@ pub struct Request {
 
 /// What there is to warn of.
 pub struct Warnings {
-    /// Warnings of every execution: what is said is deprecated.
+    /// Warnings of every execution: what it reads is deprecated.
     pub notes: Vec<(u16, &'static str)>,
-    /// Warnings of literals that were read while planning, for whoever reads the text.
+    /// Warnings of literals and deprecated words that were read while planning, for whoever reads the text.
     pub literal_warnings: Vec<(u16, String)>,
     /// What EXPLAIN tells of names, see [`super::resolved`].
     pub resolved: Vec<SqlError>,
@@ -205,6 +205,8 @@ pub struct Settings {
 pub struct Found {
     /// Something in the statement may come out differently each time.
     pub unsteady: bool,
+    /// Something in the subquery at hand does: see `node::QueryPlan::varies`.
+    pub varies: bool,
     /// A join of the one table that is changed wins nothing: whatever is planned is not wanted.
     pub wants_row_by_row: bool,
 }

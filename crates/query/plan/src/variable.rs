@@ -15,28 +15,28 @@ impl Planner<'_> {
 
     /// One that nothing was assigned to yet takes the type of what stands beside it.
     pub(crate) fn typed_variable(&mut self, name: Name, like: &DataType) -> Expr {
-        self.found.unsteady = true;
+        (self.found.unsteady, self.found.varies) = (true, true);
         let ty = match self.type_of_variable(name) {
             DataType { kind: TypeKind::Null, .. } => DataType { nullable: true, ..*like },
             known => known,
         };
-        Expr::new(Node::UserVariable(self.parsed.name(name).to_ascii_lowercase()), ty)
+        Expr::new(Node::UserVariable(variable::key(self.parsed.name(name)).into_owned()), ty)
     }
 
     /// Of type NULL until something is assigned to it, here or before.
     pub(crate) fn type_of_variable(&self, name: Name) -> DataType {
-        let name = self.parsed.name(name).to_ascii_lowercase();
+        let name = variable::key(self.parsed.name(name));
         let here = self.parameters.variables.iter().find(|(n, _)| *n == name);
         variable::kept_type(&here.map_or_else(|| self.env.user_variable(&name).1, |(_, ty)| *ty))
     }
 
     pub(super) fn assign_user_variable(&mut self, name: Name, value: ExprId) -> Result<Expr> {
         let parsed = self.parsed;
-        self.found.unsteady = true;
+        (self.found.unsteady, self.found.varies) = (true, true);
         let e = self.expr(value)?;
         if self.type_of_variable(name).kind == TypeKind::Null {
             let text = DataType::string(TypeKind::LongText, 0, self.settings.literal_collation);
-            self.parameters.variables.push((parsed.name(name).to_ascii_lowercase(), text));
+            self.parameters.variables.push((variable::key(parsed.name(name)).into_owned(), text));
         }
         // What the variable keeps, as long as this value.
         let kept = variable::kept_type(&e.ty);
@@ -51,7 +51,7 @@ impl Planner<'_> {
             _ => e.ty,
         };
         let ty = DataType { nullable: e.ty.nullable, ..ty };
-        Ok(Expr::new(Node::SetUserVariable(parsed.name(name).to_ascii_lowercase(), Box::new(e)), ty))
+        Ok(Expr::new(Node::SetUserVariable(parsed.name(name).to_string(), Box::new(e)), ty))
     }
 
     pub(super) fn system_variable(&mut self, scope: ast::VarScope, base: Option<Name>, name: Name) -> Result<Expr> {
@@ -66,7 +66,8 @@ impl Planner<'_> {
             None => parsed.name(name).to_string(),
         };
         let (_, ty) = self.env.system_variable(global, &name)?;
-        self.warnings.notes.extend(self.env.deprecated_variable(&name).map(|text| (ER_WARN_DEPRECATED_SYNTAX, text)));
+        let deprecated = self.env.deprecated_variable(&name);
+        self.warnings.literal_warnings.extend(deprecated.map(|text| (ER_WARN_DEPRECATED_SYNTAX, text.to_string())));
         let tag = match global {
             None => "",
             Some(true) => "global",

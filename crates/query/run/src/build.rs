@@ -164,7 +164,7 @@ pub fn build_query(plan: QueryPlan) -> Query {
 
 /// A subquery of an expression, ready to run.
 pub fn build_subquery(mut plan: QueryPlan) -> Subquery {
-    let correlated = plan.correlated;
+    let correlated = plan.correlated || plan.varies;
     let reads = if correlated { std::mem::take(&mut plan.reads) } else { Vec::new() };
     Subquery::new(build_query(plan), correlated, reads)
 }

@@ -1,7 +1,9 @@
 //! What a statement needs from its session, and where its rows go.
 
+use crate::program::RoutineName;
 use crate::program::diagnostics::Condition;
 use engine::Transaction;
+use observe::TimeTotals;
 use plan::ColumnMeta;
 use types::{DataType, Result, Value};
 
@@ -100,11 +102,29 @@ pub trait Env: plan::Env {
     ) -> Result<()> {
         Err(expr::error::unsupported("this statement in stored functions and triggers"))
     }
+    /// A routine has run, once or more often, inside of the statement.
+    fn note_runs(&mut self, _program: &RoutineName, _runs: &TimeTotals) {}
+    /// A statement of a function or trigger begins: what [`Env::end_inner`] gets, if somebody wants to know.
+    fn begin_inner(&mut self) -> Option<Box<dyn std::any::Any>> {
+        None
+    }
+    /// It has ended.
+    fn end_inner(
+        &mut self,
+        _begun: Box<dyn std::any::Any>,
+        _part: &sql::ast::Parsed,
+        _error: Option<&types::SqlError>,
+    ) {
+    }
     /// The conditions of the statement at hand, put aside while a routine has its own, or put back.
     fn exchange_conditions(&mut self, _others: Conditions) -> Conditions {
         Conditions::default()
     }
     fn conditions(&mut self) -> &mut Vec<Condition>;
+    /// Conditions in place of those that there are.
+    fn replace_conditions(&mut self, conditions: Vec<Condition>) {
+        *self.conditions() = conditions;
+    }
     fn clear_conditions(&mut self) {}
     /// A program's handler takes an error.
     fn handles(&mut self, _code: u16) {}

@@ -13,7 +13,7 @@ pub fn limit_value(e: &Expr, run: &Run<'_>, at: Scope<'_>) -> Result<u64> {
         Value::UInt(v) => Ok(v),
         Value::Null => Ok(0),
         // A variable of a program counts as it is without a sign.
-        Value::Int(v) if matches!(e.node, expr::Node::Local(_)) => Ok(v as u64),
+        Value::Int(v) if matches!(e.node, expr::Node::Local(..)) => Ok(v as u64),
         given => given_limit(&given, run.env.borrow().runs_execute()),
     }
 }

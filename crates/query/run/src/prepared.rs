@@ -54,7 +54,7 @@ pub struct Prepared {
     figures: Figures,
     /// Warnings of every execution.
     notes: Vec<(u16, &'static str)>,
-    /// Warnings of the hints, for whoever reads the text.
+    /// Warnings of the hints, and of what the text says, for whoever reads it.
     hint_warnings: Vec<(u16, String)>,
     /// Parameters that are compared with a date: they have to be one.
     temporal_params: Vec<TemporalParam>,
@@ -226,7 +226,14 @@ impl Prepared {
         let (tables, plans) = planner.finish();
         let mut outline = body.print();
         for (i, q) in plans.iter().enumerate().filter(|(_, q)| !q.absorbed) {
-            outline.push_str(&format!("subquery {i}{}\n", if q.correlated { " (correlated)" } else { "" }));
+            outline.push_str(&format!(
+                "subquery {i}{}\n",
+                match (q.correlated, q.varies) {
+                    (true, _) => " (correlated)",
+                    (false, true) => " (each time)",
+                    (false, false) => "",
+                }
+            ));
             q.plan.print(1, &mut outline);
         }
         let columns = body.columns().to_vec();

@@ -177,7 +177,7 @@ fn select_into(q: &mut Query, names: &[String], run: &Run<'_>) -> Result<Outcome
     }
     for (name, e) in names.iter().zip(&q.outputs) {
         let value = e.eval(run, Scope::new(&q.frame, None))?.into_owned();
-        run.env.borrow_mut().set_user_variable(&name.to_ascii_lowercase(), value, e.ty);
+        run.env.borrow_mut().set_user_variable(name, value, e.ty);
     }
     last_row(q, run)?;
     Ok(Outcome { affected_rows: 1, ..Outcome::default() })

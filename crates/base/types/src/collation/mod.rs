@@ -14,6 +14,7 @@ mod thai;
 mod uca;
 
 pub use registry::{COLLATIONS, CollationInfo, PadAttribute};
+pub use simple::general_fold;
 
 use crate::charset::Charset;
 use registry::Order;

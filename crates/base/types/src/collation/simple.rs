@@ -53,6 +53,12 @@ pub(super) fn general_weight(code: u32) -> u16 {
     u16::from_le_bytes([GENERAL[at], GENERAL[at + 1]])
 }
 
+/// A text, not case nor accents of it: equal for what `utf8mb3_general_ci` finds equal, but for blanks at the end.
+pub fn general_fold(text: &str) -> String {
+    let of = |c: char| char::from_u32(general_weight(c as u32).into()).unwrap_or(char::REPLACEMENT_CHARACTER);
+    text.chars().map(|c| of(c).to_ascii_lowercase()).collect()
+}
+
 pub(super) fn compare_general(a: &[u8], b: &[u8]) -> Ordering {
     let (mut a, mut b) = (a, b);
     loop {

@@ -461,6 +461,7 @@ error_table! {
     ER_SIGNAL_EXCEPTION = 1644, "HY000", "Unhandled user-defined exception condition";
     ER_RESIGNAL_WITHOUT_ACTIVE_HANDLER = 1645, "0K000", "RESIGNAL when handler not active";
     ER_SIGNAL_BAD_CONDITION_TYPE = 1646, "HY000", "SIGNAL/RESIGNAL can only use a CONDITION defined with SQLSTATE";
+    WARN_COND_ITEM_TRUNCATED = 1647, "HY000", "Data truncated for condition item '%s'";
     ER_COND_ITEM_TOO_LONG = 1648, "HY000", "Data too long for condition item '%s'";
     ER_UNKNOWN_LOCALE = 1649, "HY000", "Unknown locale: '%-.64s'";
     ER_WRONG_TYPE_COLUMN_VALUE_ERROR = 1654, "HY000", "Partition column values of incorrect type";

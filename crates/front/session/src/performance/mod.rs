@@ -5,6 +5,7 @@
 
 mod nested;
 mod prepared;
+mod programs;
 mod recorder;
 mod rows;
 mod setup;
@@ -15,14 +16,17 @@ mod transaction;
 
 pub(crate) use nested::Nested;
 pub(crate) use prepared::{Instance, forget as forget_prepared};
+pub(crate) use programs::sums as program_sums;
 pub(crate) use recorder::{EXECUTE, PREPARE, Recorder, Savepointing, TransactionRecorder, new_plan};
 pub(crate) use rows::{memory, prepared_instances, session_sums, stage_events, statement_events, transaction_events};
 pub(crate) use setup::{PERFORMANCE_SCHEMA, start};
 pub(crate) use stage::instrument_of;
+pub(crate) use statement::Look;
 pub(crate) use sums::Ended;
 
 use observe::errors::ErrorSums;
 use observe::forgotten::Events;
+use observe::programs::ProgramSums;
 use observe::setup::history;
 use observe::{StatementSums, TransactionSums};
 use std::sync::OnceLock;
@@ -105,6 +109,8 @@ pub(crate) struct Lane {
     transaction_sums: TransactionSums,
     /// W: the session. R: anybody.
     pub errors: ErrorSums,
+    /// W: the session. R: anybody.
+    pub programs: ProgramSums,
 }
 
 impl Default for Lane {
@@ -120,6 +126,7 @@ impl Default for Lane {
             transactions: OnceLock::new(),
             transaction_sums: TransactionSums::default(),
             errors: ErrorSums::default(),
+            programs: ProgramSums::new(),
         }
     }
 }

@@ -1,13 +1,16 @@
-//! Statements of procedures and events, within the statement that runs them.
+//! Statements of stored programs, within the statement that runs them.
 
 use super::recorder::set_statement;
 use super::statement::{Look, tell_error};
 use super::{HAS_HISTORY, INSTRUMENTED, bit, word};
 use crate::session::Session;
+use crate::state::State;
 use catalog::RoutineKind;
-use observe::FIGURES;
 use observe::instrument::{self, InstrumentId};
+use observe::programs::run_of;
 use observe::setup::{self, Consumer};
+use observe::{FIGURES, Figures, StatementTotals, TimeTotals};
+use run::program::RoutineName;
 use sql::ast::Parsed;
 use std::sync::atomic::Ordering;
 use types::SqlError;
@@ -24,11 +27,33 @@ pub(crate) struct Nested {
 }
 
 impl Session {
-    /// A statement of a program begins. `None`: nobody wants to know.
+    /// A statement of a procedure or an event begins. `None`: nobody wants to know.
     pub(crate) fn begin_nested(&mut self) -> Option<Nested> {
-        let lane = &self.entry.performance;
         // A call is no statement of a program.
         self.programs.calls.last()?;
+        self.state.begin_nested(|| self.recorder.look(&self.counters, self.log.sent))
+    }
+
+    /// It has ended.
+    pub(crate) fn end_nested(&mut self, begun: Nested, part: &Parsed, error: Option<&SqlError>) {
+        let figures = self.since(&begun.look, error);
+        let routine = &self.programs.calls.last().expect("it runs").compiled.routine;
+        self.state.end_nested(begun, &figures, part, error, (routine, self.programs.calls.len()));
+    }
+}
+
+impl State {
+    /// A statement of a function or trigger has ended.
+    pub(crate) fn end_inner_statement(&self, begun: Nested, part: &Parsed, error: Option<&SqlError>) {
+        let Some((running, depth)) = self.lent.as_ref().and_then(|lent| lent.running()) else { return };
+        let now = Look::new(|counter| observe::lane().get(counter), 0);
+        let figures = self.figures_of(&begun.look, &now, error);
+        self.end_nested(begun, &figures, part, error, (&running.routine, self.outer_programs + depth));
+    }
+
+    /// A statement of a program begins. `None`: nobody wants to know.
+    pub(crate) fn begin_nested(&self, look: impl FnOnce() -> Look) -> Option<Nested> {
+        let lane = self.performance()?;
         // Relaxed: a statement goes by what it finds.
         let is_watched = lane.watched.load(Ordering::Relaxed) & INSTRUMENTED != 0;
         if !(is_watched && setup::flags(STATEMENT).is_enabled() && setup::consumers().has(Consumer::Global)) {
@@ -38,20 +63,27 @@ impl Session {
         let outer = lane.statement.load(Ordering::Relaxed);
         let event_id = lane.next_event();
         lane.statement.store(event_id << 16 | STATEMENT.index() as u64, Ordering::Relaxed); // Relaxed: as above
-        let look = self.recorder.look(&self.counters, self.log.sent);
-        Some(Nested { event_id, outer, began_us: crate::clock::clock_us(), look })
+        Some(Nested { event_id, outer, began_us: crate::clock::clock_us(), look: look() })
     }
 
-    /// It has ended.
-    pub(crate) fn end_nested(&mut self, begun: Nested, part: &Parsed, error: Option<&SqlError>) {
+    /// It has ended. `of`: the program, and how many run up to it.
+    fn end_nested(
+        &self,
+        begun: Nested,
+        figures: &Figures,
+        part: &Parsed,
+        error: Option<&SqlError>,
+        of: (&RoutineName, usize),
+    ) {
+        let Some(lane) = self.performance() else { return };
         let (consumers, flags) = (setup::consumers(), setup::flags(STATEMENT));
         let took_ns = flags.is_timed().then(|| begun.look.elapsed_ns());
-        let figures = self.since(&begun.look, error);
-        let text = self.shown_text(part).into_owned();
-        let lane = &self.entry.performance;
+        let (routine, depth) = of;
         // Relaxed: single writer.
         lane.statement.store(begun.outer, Ordering::Relaxed);
-        lane.sums.add(consumers, STATEMENT, took_ns, &figures, true);
+        lane.sums.add(consumers, STATEMENT, took_ns, figures, true);
+        let time = took_ns.map_or(TimeTotals { count: 1, ..TimeTotals::NONE }, run_of);
+        self.note_program_statement(routine, StatementTotals { time, figures: *figures });
         // Relaxed: a statement goes by what it finds.
         let has_history = lane.watched.load(Ordering::Relaxed) & HAS_HISTORY != 0;
         let wanted = [Consumer::Thread, Consumer::StatementsCurrent, Consumer::StatementsHistory];
@@ -59,7 +91,6 @@ impl Session {
             return;
         }
         let Some(record) = lane.records().write_beside() else { return };
-        let depth = self.programs.calls.len() as u64;
         record.set(word::EVENT_ID, begun.event_id);
         // Relaxed: single writer.
         record.set(word::END_EVENT_ID, lane.events.load(Ordering::Relaxed));
@@ -71,24 +102,30 @@ impl Session {
         record.set(word::TAG, 0);
         record.set(word::TRANSACTION, 0);
         record.set(word::DIGEST, 0);
-        set_statement(&record, Some(&text));
-        let mut bits =
-            STATEMENT.index() as u64 | bit::HAS_SCHEMA | bit::HAS_RARE | depth.min(bit::LEVEL_MAX) << bit::LEVEL;
+        set_statement(&record, Some(&self.shown_text(part)));
+        let mut bits = STATEMENT.index() as u64
+            | bit::HAS_SCHEMA
+            | bit::HAS_RARE
+            | (depth as u64).min(bit::LEVEL_MAX) << bit::LEVEL;
         if flags.is_timed() {
             bits |= bit::TIMED;
         }
-        if self.state.row_count >= 0 {
+        if self.row_count >= 0 {
             bits |= bit::HAS_STATE;
         }
-        let routine = &self.programs.calls.last().expect("it runs").compiled.routine;
-        let schema = record.push(self.state.database.as_deref().unwrap_or(&routine.schema).as_bytes()) as u64;
+        let schema = record.push(self.database.as_deref().unwrap_or(&routine.schema).as_bytes()) as u64;
         record.set(word::TEXTS, record.get(word::TEXTS) | schema << 16);
         if let Some(error) = error {
             tell_error(&record, error);
             bits |= bit::HAS_MESSAGE | bit::HAS_STATE;
         }
         let (of_schema, name) = (record.push(routine.schema.as_bytes()), record.push(routine.name.as_bytes()));
-        let kind = if routine.kind == RoutineKind::Procedure { 1 } else { 2 };
+        let kind = match routine.kind {
+            RoutineKind::Procedure => 1,
+            RoutineKind::Event => 2,
+            RoutineKind::Function => 3,
+            RoutineKind::Trigger => 4,
+        };
         record.set(word::OBJECT, of_schema as u64 | (name as u64) << 16 | kind << 32);
         (0..FIGURES).for_each(|at| record.set(word::FIGURES_FROM + at, figures.0[at]));
         record.set(word::BITS, bits);

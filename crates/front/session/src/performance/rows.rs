@@ -51,7 +51,9 @@ fn event(thread: u64, record: &Record<{ word::COUNT }>) -> StatementEvent {
     let object = match object >> 32 {
         0 => None,
         1 => Some(("PROCEDURE", of_schema, name)),
-        _ => Some(("EVENT", of_schema, name)),
+        2 => Some(("EVENT", of_schema, name)),
+        3 => Some(("FUNCTION", of_schema, name)),
+        _ => Some(("TRIGGER", of_schema, name)),
     };
     let known = if bits & bit::HAS_RARE != 0 { FIGURES } else { FIRST_RARE };
     let figures = Figures(std::array::from_fn(|at| if at < known { words[word::FIGURES_FROM + at] } else { 0 }));

@@ -7,6 +7,7 @@ use super::recorder::{
 use super::{HAS_HISTORY, INSTRUMENTED, Instance, Lane, bit, word};
 use crate::session::Session;
 use crate::session::plans::Planned;
+use crate::state::State;
 use crate::statement::is_planned;
 use observe::clock::now_ns;
 use observe::digests;
@@ -56,12 +57,7 @@ impl Session {
 
     /// The text without what nobody should read. Statements of the executor's hold no passwords.
     pub(crate) fn shown_text<'p>(&self, parsed: &'p Parsed) -> Cow<'p, [u8]> {
-        let mode = crate::run::lexer_mode(self.state.sql_mode);
-        let hidden = match is_planned(&parsed.statement) {
-            true => None,
-            false => crate::logs::without_secrets(parsed, mode),
-        };
-        hidden.map_or_else(|| Cow::Borrowed(trimmed(parsed.source())), Cow::Owned)
+        self.state.shown_text(parsed)
     }
 
     /// The text at hand is no statement.
@@ -168,6 +164,34 @@ impl Session {
     }
 }
 
+impl State {
+    pub(super) fn shown_text<'p>(&self, parsed: &'p Parsed) -> Cow<'p, [u8]> {
+        let mode = crate::run::lexer_mode(self.sql_mode);
+        let hidden = match is_planned(&parsed.statement) {
+            true => None,
+            false => crate::logs::without_secrets(parsed, mode),
+        };
+        hidden.map_or_else(|| Cow::Borrowed(trimmed(parsed.source())), Cow::Owned)
+    }
+
+    /// The figures of a statement of a program, or of one that EXECUTE runs, from a look at its beginning and one at its end.
+    pub(super) fn figures_of(&self, began: &Look, now: &Look, error: Option<&SqlError>) -> Figures {
+        let mut figures = Figures::default();
+        for ((_, figure), (now, before)) in RARE_FIGURES.into_iter().zip(now.rare.into_iter().zip(began.rare)) {
+            figures.set(figure, now.saturating_sub(before));
+        }
+        figures.set(Figure::CpuTime, began.cpu_us.map_or(0, cpu_ns_since));
+        figures.set(Figure::LockTime, now.lock_ms.saturating_sub(began.lock_ms) * 1_000_000);
+        let examined = now.read.saturating_sub(began.read) + figures.get(Figure::SortRows);
+        figures.set(Figure::RowsExamined, examined);
+        figures.set(Figure::RowsSent, now.sent.saturating_sub(began.sent));
+        figures.set(Figure::RowsAffected, if error.is_some() { 0 } else { self.row_count.max(0) as u64 });
+        figures.set(Figure::Errors, u64::from(error.is_some()));
+        figures.set(Figure::Warnings, self.warning_count.saturating_sub(self.error_count));
+        figures
+    }
+}
+
 impl Session {
     /// What the statement at hand has answered; false: it gave rows.
     #[inline]
@@ -188,16 +212,7 @@ impl Session {
 impl Recorder {
     /// What the session has counted so far.
     pub fn look(&self, counters: &SessionCounters, sent: u64) -> Look {
-        let rare = RARE_FIGURES.map(|(counter, _)| counters.value(counter));
-        let lock_ms = counters.value(Counter::InnodbRowLockTime);
-        Look {
-            began_ns: now_ns(),
-            cpu_us: cpu_us(),
-            rare,
-            lock_ms,
-            read: counters.value(Counter::InnodbRowsRead),
-            sent,
-        }
+        Look::new(|counter| counters.value(counter), sent)
     }
 }
 
@@ -212,6 +227,18 @@ pub(crate) struct Look {
 }
 
 impl Look {
+    /// By a count of each counter, and of rows that were sent.
+    pub fn new(count: impl Fn(Counter) -> u64, sent: u64) -> Look {
+        Look {
+            began_ns: now_ns(),
+            cpu_us: cpu_us(),
+            rare: RARE_FIGURES.map(|(counter, _)| count(counter)),
+            lock_ms: count(Counter::InnodbRowLockTime),
+            read: count(Counter::InnodbRowsRead),
+            sent,
+        }
+    }
+
     /// Since then.
     pub(super) fn elapsed_ns(&self) -> u64 {
         now_ns().saturating_sub(self.began_ns)
@@ -240,19 +267,7 @@ impl Session {
     /// The figures of a statement of a program, or of one that EXECUTE runs, which began with a look and has ended.
     pub(super) fn since(&self, began: &Look, error: Option<&SqlError>) -> Figures {
         let now = self.recorder.look(&self.counters, self.log.sent);
-        let mut figures = Figures::default();
-        for ((_, figure), (now, before)) in RARE_FIGURES.into_iter().zip(now.rare.into_iter().zip(began.rare)) {
-            figures.set(figure, now.saturating_sub(before));
-        }
-        figures.set(Figure::CpuTime, began.cpu_us.map_or(0, cpu_ns_since));
-        figures.set(Figure::LockTime, now.lock_ms.saturating_sub(began.lock_ms) * 1_000_000);
-        let examined = now.read.saturating_sub(began.read) + figures.get(Figure::SortRows);
-        figures.set(Figure::RowsExamined, examined);
-        figures.set(Figure::RowsSent, now.sent.saturating_sub(began.sent));
-        figures.set(Figure::RowsAffected, if error.is_some() { 0 } else { self.state.row_count.max(0) as u64 });
-        figures.set(Figure::Errors, u64::from(error.is_some()));
-        figures.set(Figure::Warnings, self.state.warning_count.saturating_sub(self.state.error_count));
-        figures
+        self.state.figures_of(began, &now, error)
     }
 }
 

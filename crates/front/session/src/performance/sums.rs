@@ -2,6 +2,7 @@
 
 use super::Lane;
 use observe::errors::{self, ErrorTotals};
+use observe::programs::ProgramSums;
 use observe::setup::{self, Consumers};
 use observe::{StatementTotals, TimeTotals, TransactionTotals};
 use std::collections::HashMap;
@@ -27,17 +28,20 @@ struct Accounts {
 }
 
 /// What sessions that have ended leave to their accounts.
-pub(crate) struct Ended(Mutex<Accounts>);
+pub(crate) struct Ended {
+    accounts: Mutex<Accounts>,
+    pub(super) programs: ProgramSums,
+}
 
 impl Ended {
     pub fn new() -> Ended {
-        Ended(Mutex::new(Rank::EndedSessions, Accounts::default()))
+        Ended { accounts: Mutex::new(Rank::EndedSessions, Accounts::default()), programs: ProgramSums::new() }
     }
 
     /// A session ends: its sums are its account's.
     pub fn take(&self, lane: &Lane, user: &str, host: &str) {
         let consumers = setup::consumers();
-        let mut accounts = self.0.lock();
+        let mut accounts = self.accounts.lock();
         accounts.begin(consumers);
         let sums = accounts.sums.entry((user.to_string(), host.to_string())).or_default();
         for (class, totals) in lane.sums.totals(consumers) {
@@ -52,6 +56,7 @@ impl Ended {
         for (code, totals) in lane.errors.totals() {
             sums.errors.entry(code).or_default().merge(&totals);
         }
+        self.programs.take(consumers.epoch(), &lane.programs);
         // Under the lock: whoever reads both sees a session's sums in one place.
         lane.sums.clear(consumers);
         lane.transaction_sums.clear(consumers);
@@ -61,7 +66,7 @@ impl Ended {
 
     /// Calls `each` with user, host and sums of each account, then `live`, while no session ends.
     pub(super) fn read(&self, mut each: impl FnMut(&str, &str, &Sums), live: impl FnOnce()) {
-        let mut accounts = self.0.lock();
+        let mut accounts = self.accounts.lock();
         accounts.begin(setup::consumers());
         accounts.sums.iter().for_each(|((user, host), sums)| each(user, host, sums));
         live();

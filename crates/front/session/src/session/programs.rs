@@ -33,4 +33,6 @@ pub(crate) struct Running {
     pub sql_mode: u64,
     pub collation: CollationId,
     pub access: Option<(Access, String)>,
+    /// On the scale of `now_ns`.
+    pub began_ns: u64,
 }

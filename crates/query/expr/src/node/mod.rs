@@ -22,8 +22,8 @@ pub struct Expr {
 pub enum Node {
     Const(Value<'static>),
     Param(usize),
-    /// A variable of the stored program that the statement is part of; its value is among the parameters.
-    Local(usize),
+    /// A variable of the stored program that the statement is part of, as messages call it; its value is among the parameters.
+    Local(usize, Arc<str>),
     /// `depth` 0: this query's frame, 1: the query around it, ...
     Column {
         depth: u8,
@@ -210,7 +210,7 @@ impl Expr {
     pub fn children<'e>(&'e self, f: &mut dyn FnMut(&'e Expr)) {
         match &self.node {
             Node::Const(_) | Node::Param(_) | Node::Column { .. } | Node::Subquery { .. } | Node::Exists { .. } => {}
-            Node::UserVariable(_) | Node::Now(_) | Node::Outer { .. } | Node::Local(_) | Node::Routine(_) => {}
+            Node::UserVariable(_) | Node::Now(_) | Node::Outer { .. } | Node::Local(..) | Node::Routine(_) => {}
             Node::EnumText(e, _) | Node::SetText(e, _) | Node::Neg(e) | Node::BitNot(e) | Node::Not(e) => f(e),
             Node::Cast(e) | Node::InCharset(e) | Node::LocalTime(e) | Node::SetUserVariable(_, e) => f(e),
             Node::IsNull { operand, .. } | Node::IsTruth { operand, .. } | Node::Quantified { operand, .. } => {
@@ -247,7 +247,7 @@ impl Expr {
     pub fn children_mut(&mut self, f: &mut dyn FnMut(&mut Expr)) {
         match &mut self.node {
             Node::Const(_) | Node::Param(_) | Node::Column { .. } | Node::Subquery { .. } | Node::Exists { .. } => {}
-            Node::UserVariable(_) | Node::Now(_) | Node::Outer { .. } | Node::Local(_) | Node::Routine(_) => {}
+            Node::UserVariable(_) | Node::Now(_) | Node::Outer { .. } | Node::Local(..) | Node::Routine(_) => {}
             Node::EnumText(e, _) | Node::SetText(e, _) | Node::Neg(e) | Node::BitNot(e) | Node::Not(e) => f(e),
             Node::Cast(e) | Node::InCharset(e) | Node::LocalTime(e) | Node::SetUserVariable(_, e) => f(e),
             Node::IsNull { operand, .. } | Node::IsTruth { operand, .. } | Node::Quantified { operand, .. } => {
@@ -332,7 +332,7 @@ impl Expr {
         }
         let own = match (&self.node, &other.node) {
             (Node::Const(a), Node::Const(b)) => a == b,
-            (Node::Param(a), Node::Param(b)) | (Node::Local(a), Node::Local(b)) => a == b,
+            (Node::Param(a), Node::Param(b)) | (Node::Local(a, _), Node::Local(b, _)) => a == b,
             (Node::Column { depth: d, slot: s, column: c }, Node::Column { depth: e, slot: t, column: g }) => {
                 (d, s, c) == (e, t, g)
             }

@@ -28,6 +28,8 @@ pub struct QueryPlan {
     pub columns: Vec<ColumnMeta>,
     /// Reads columns of a query around it.
     pub correlated: bool,
+    /// A subquery that may come out differently each time that it is asked: nothing of it is kept.
+    pub varies: bool,
     /// These, as the query just around it reads them. None once the statement is planned, where they alone do not decide its result.
     pub reads: Vec<Expr>,
     /// A subquery whose tables are joined to those of the query around it, or that stands in a plan that another one supersedes: it

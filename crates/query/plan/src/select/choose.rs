@@ -66,7 +66,16 @@ impl Planner<'_> {
         let block = self.block();
         let slot = block.shapes.len();
         let shapes = std::mem::take(&mut block.shapes);
-        let q = QueryPlan { plan, shapes, outputs, columns, correlated: false, absorbed: false, reads: Vec::new() };
+        let q = QueryPlan {
+            plan,
+            shapes,
+            outputs,
+            columns,
+            correlated: false,
+            varies: false,
+            absorbed: false,
+            reads: Vec::new(),
+        };
         let mut q = match distinct {
             true => distinct_rows(q, order, slot, top),
             false => ordered_rows(q, order, slot, top, in_order),

@@ -131,6 +131,7 @@ impl Planner<'_> {
                 outputs,
                 columns,
                 correlated: false,
+                varies: false,
                 absorbed: false,
                 reads: Vec::new(),
             }),

@@ -113,7 +113,7 @@ impl Compiled {
         let compiled = Compiled {
             pin: Pin::of_routine(name.kind, &name.schema, &name.name),
             routine: name,
-            types: columns.iter().map(LocalType::of).collect(),
+            types: local_types(&columns, &[]),
             columns,
             returns: routine.returns.clone(),
             sql_mode: routine.sql_mode,
@@ -176,7 +176,7 @@ impl Compiled {
         let compiled = Compiled {
             pin: Pin::of_routine(kind, &table.schema, &name),
             routine: RoutineName { schema: table.schema.clone(), kind, name },
-            types: columns.iter().map(LocalType::of).collect(),
+            types: local_types(&columns, &row_columns),
             columns,
             returns: None,
             sql_mode: trigger.sql_mode,
@@ -209,7 +209,7 @@ impl Compiled {
         let compiled = Compiled {
             pin: Pin::of_routine(kind, &event.schema, &name),
             routine: RoutineName { schema: event.schema.clone(), kind, name },
-            types: columns.iter().map(LocalType::of).collect(),
+            types: local_types(&columns, &[]),
             columns,
             returns: None,
             sql_mode: event.settings.sql_mode,
@@ -285,6 +285,26 @@ fn declared(parsed: &Parsed, local: &Local, collation: CollationId, mode: SqlMod
         Some(t) => variable(parsed, &local.name, t, collation, mode),
         None => Ok(Column::new("", DataType::new(TypeKind::Null))),
     }
+}
+
+/// What plans know of the variables. Messages number those that were declared, and name the others as columns of their row.
+fn local_types(columns: &[Column], rows: &[RowColumn]) -> Arc<[LocalType]> {
+    let mut declared = 0;
+    let of = |(at, column): (usize, &Column)| {
+        let row = rows.iter().find(|row| row.local == at);
+        let name = match row {
+            Some(row) if row.image == RowImage::New => format!("NEW.{}", column.name),
+            Some(_) => format!("OLD.{}", column.name),
+            // The operand of a CASE.
+            None if column.name.is_empty() => String::new(),
+            None => {
+                declared += 1;
+                format!("{}@{}", column.name, declared - 1)
+            }
+        };
+        LocalType { name: name.into(), ..LocalType::of(column) }
+    };
+    columns.iter().enumerate().map(of).collect()
 }
 
 /// The variables of a trigger as columns, and those that are columns of its rows. Errors 1054 and as of [`columns_of`].

@@ -49,6 +49,11 @@ impl Condition {
         SqlError { code: self.code, sqlstate: self.sqlstate, message: self.message.clone() }
     }
 
+    /// Is it what tells of this error?
+    pub fn is_of(&self, error: &SqlError) -> bool {
+        self.is_error() && self.code == error.code && self.message == error.message
+    }
+
     /// Is it an error, and not a warning or note?
     pub fn is_error(&self) -> bool {
         self.level == "Error"
@@ -68,7 +73,7 @@ impl Condition {
         Condition { level, code, sqlstate, message: err!(code).message, items: Some(Box::default()) }
     }
 
-    /// SET item = value. Errors 1231, 1648; `lenient`: a text that is too long is cut off, and that is the warning to give.
+    /// SET item = value. Errors 1231, 1648; `lenient`: a text that is too long is cut off, which is to be warned of (1647).
     pub fn set(
         &mut self,
         item: ConditionItem,
@@ -99,12 +104,11 @@ impl Condition {
         let limit = if item == I::MessageText { 128 } else { 64 };
         let mut told = None;
         if let Some((end, _)) = text.char_indices().nth(limit) {
-            let too_long = err!(ER_COND_ITEM_TOO_LONG, name);
             if !lenient {
-                return Err(too_long);
+                return Err(err!(ER_COND_ITEM_TOO_LONG, name));
             }
             text.truncate(end);
-            told = Some(too_long);
+            told = Some(err!(WARN_COND_ITEM_TRUNCATED, name));
         }
         let items = self.items.get_or_insert_default();
         match item {
@@ -129,16 +133,15 @@ impl Condition {
         use ConditionItem as I;
         let items = self.items.as_deref();
         let of = |get: fn(&ConditionItems) -> &String| items.map(get).cloned().unwrap_or_default();
-        // Standard classes are ISO's.
-        let is_standard = matches!(self.sqlstate[0], b'0'..=b'4' | b'A'..=b'H') && !self.sqlstate.starts_with(b"HY");
-        let subclass = self.sqlstate[2..] == *b"000" || matches!(self.sqlstate[2], b'0'..=b'4' | b'A'..=b'H');
-        let origin = |standard: bool| if standard { "ISO 9075" } else { "MySQL" }.to_string();
+        // Standard classes are ISO's, with all that is in them.
+        let is_standard = matches!(self.sqlstate[0], b'0'..=b'4' | b'A'..=b'H');
+        let origin = || if is_standard { "ISO 9075" } else { "MySQL" }.to_string();
         text_value(match item {
             I::MysqlErrno => return (Value::UInt(self.code.into()), DataType::new(TypeKind::BigInt).unsigned()),
             I::MessageText => self.message.clone(),
             I::ReturnedSqlstate => String::from_utf8_lossy(&self.sqlstate).into_owned(),
-            I::ClassOrigin => items.map_or_else(|| origin(is_standard), |i| i.class_origin.clone()),
-            I::SubclassOrigin => items.map_or_else(|| origin(is_standard && subclass), |i| i.subclass_origin.clone()),
+            I::ClassOrigin => items.map_or_else(origin, |i| i.class_origin.clone()),
+            I::SubclassOrigin => items.map_or_else(origin, |i| i.subclass_origin.clone()),
             I::ConstraintCatalog => of(|i| &i.constraint_catalog),
             I::ConstraintSchema => of(|i| &i.constraint_schema),
             I::ConstraintName => of(|i| &i.constraint_name),

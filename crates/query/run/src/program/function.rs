@@ -12,6 +12,8 @@ use catalog::RoutineKind;
 use engine::{Savepoint, Transaction};
 use expr::call::StoredCall;
 use expr::{Execution, Expr, Scope, operand};
+use observe::clock::now_ns;
+use observe::programs::run_of;
 use plan::{LocalType, TableUse};
 use sql::ast::{ObjectName, Parsed, Statement};
 use std::sync::Arc;
@@ -175,6 +177,7 @@ fn begin(env: &mut dyn Env, compiled: &Own, table: Option<&str>, caller: Option<
         return Err(denied);
     }
     lent.running.push(compiled.clone());
+    lent.began_ns.push(now_ns());
     let around = compiled.around(user);
     let is_plain = env.is_surrounded(&around);
     env.surround(around);
@@ -184,9 +187,12 @@ fn begin(env: &mut dyn Env, compiled: &Own, table: Option<&str>, caller: Option<
 fn end(env: &mut dyn Env) {
     env.restore();
     if let Ok(lent) = Lent::of(env.lent()) {
-        lent.running.pop();
+        let ran = lent.running.pop().zip(lent.began_ns.pop());
         if let Ok(rights) = lent.rights() {
             rights.leave();
+        }
+        if let Some((compiled, began_ns)) = ran {
+            env.note_runs(&compiled.routine, &run_of(now_ns().saturating_sub(began_ns)));
         }
     }
 }
@@ -285,11 +291,17 @@ impl<'x> Within<'x> {
 }
 
 impl Host for Within<'_> {
-    type Begun = ();
+    type Begun = Option<Box<dyn std::any::Any>>;
 
-    fn begin_statement(&mut self) {}
+    fn begin_statement(&mut self) -> Self::Begun {
+        self.env.begin_inner()
+    }
 
-    fn end_statement(&mut self, (): (), _part: &Parsed, _error: Option<&SqlError>) {}
+    fn end_statement(&mut self, begun: Self::Begun, part: &Parsed, error: Option<&SqlError>) {
+        if let Some(begun) = begun {
+            self.env.end_inner(begun, part, error);
+        }
+    }
 
     type Plan = SubPlan;
 
@@ -303,6 +315,9 @@ impl Host for Within<'_> {
         if is_beside && self.beside.is_none() {
             // The statement was planned when the table was another.
             return Err(err!(ER_NEED_REPREPARE));
+        }
+        for (code, message) in prepared.hint_warnings() {
+            self.env.warn("Warning", *code, message.clone());
         }
         let pinned = Arc::clone(&Lent::of(self.env.lent())?.pinned);
         for t in prepared.tables().iter().filter(|t| !t.temporary) {
@@ -420,6 +435,10 @@ impl Host for Within<'_> {
 
     fn conditions(&mut self) -> &mut Vec<Condition> {
         self.env.conditions()
+    }
+
+    fn replace_conditions(&mut self, conditions: Vec<Condition>) {
+        self.env.replace_conditions(conditions);
     }
 
     fn handles(&mut self, code: u16) {

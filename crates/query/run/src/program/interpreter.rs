@@ -2,7 +2,7 @@
 
 use super::cursor::OpenCursor;
 use super::handlers::choose;
-use super::values::{Row, assign, read};
+use super::values::{Row, assign, read, read_for};
 use super::{Compiled, Condition, Form, Host, LocalType, Own};
 use catalog::Column;
 use expr::call::StoredCall;
@@ -79,6 +79,8 @@ struct Activation {
     /// What it handles, and all conditions of the statement that failed.
     condition: Condition,
     conditions: Vec<Condition>,
+    /// It has raised it again: what its statement tells of conditions stays when it ends.
+    resignalled: bool,
 }
 
 /// One call of a routine.
@@ -184,10 +186,16 @@ impl<'h, H: Host> Interpreter<'h, H> {
             Op::Set { local, value } => {
                 let column = &compiled.columns[*local as usize];
                 let stored = self.stored_value(compiled, *value, column);
-                // One that fails, and is handled, has set NULL.
-                let (value, failed) = stored.map_or_else(|e| (Value::Null, Err(e)), |value| (value, Ok(())));
-                self.locals[*local as usize] = value;
-                failed?;
+                match stored {
+                    Ok(value) => self.locals[*local as usize] = value,
+                    // One that fails, and is handled, has set NULL, and a column of a row stays as it is.
+                    Err(error) => {
+                        if !compiled.row_columns.iter().any(|c| c.local == *local as usize) {
+                            self.locals[*local as usize] = Value::Null;
+                        }
+                        return Err(error);
+                    }
+                }
                 self.note_set(compiled, *local);
                 Ok(Next::On)
             }
@@ -285,7 +293,7 @@ impl<'h, H: Host> Interpreter<'h, H> {
     /// The end of a handler's statement: where the program goes on. `exit`: the end of its block, of an EXIT handler.
     fn end_handler(&mut self, compiled: &Own, exit: Option<Place>) -> Next {
         let done = self.active.pop().expect("a handler's statement runs");
-        if *self.host.conditions() == done.conditions {
+        if !done.resignalled && *self.host.conditions() == done.conditions {
             // What was handled is over.
             self.host.clear_conditions();
         }
@@ -350,11 +358,13 @@ impl<'h, H: Host> Interpreter<'h, H> {
         let Some(number) = chosen else { return Err(error) };
         self.host.set_row_count(-1);
         let condition = Condition::of_error(&error);
-        let is_noted = |c: &Condition| c.is_error() && c.code == error.code && c.message == error.message;
-        if !self.host.conditions().last().is_some_and(is_noted) {
-            self.host.add_condition(condition.clone());
-        }
-        let condition = self.host.conditions().last().cloned().unwrap_or(condition);
+        let condition = match self.host.conditions().iter().rfind(|c| c.is_of(&error)) {
+            Some(noted) => noted.clone(),
+            None => {
+                self.host.add_condition(condition.clone());
+                self.host.conditions().last().cloned().unwrap_or(condition)
+            }
+        };
         Ok(self.activate(compiled, number, condition, after_handling(op, at + 1)))
     }
 
@@ -393,7 +403,8 @@ impl<'h, H: Host> Interpreter<'h, H> {
             self.host.handles(condition.code);
         }
         let conditions = self.host.conditions().clone();
-        self.active.push(Activation { resume, handler: number, saved, condition, conditions });
+        let resignalled = false;
+        self.active.push(Activation { resume, handler: number, saved, condition, conditions, resignalled });
         handler.body
     }
 
@@ -629,7 +640,10 @@ impl<'h, H: Host> Interpreter<'h, H> {
                 }
                 Given::Value(value, ty) | Given::Param(_, value, ty) => (value.clone(), *ty),
                 Given::User(name) => env.user_variable(name),
-                Given::Local(n) => read(tx, env, &self.locals[*n as usize], &compiled.columns[*n as usize]),
+                Given::Local(n) => {
+                    let (value, source) = (&self.locals[*n as usize], &compiled.columns[*n as usize]);
+                    read_for(&callee.columns[i], tx, env, value, source)
+                }
             };
             inputs.push(assign(tx, env, value, &ty, &callee.columns[i])?);
         }
@@ -643,7 +657,11 @@ impl<'h, H: Host> Interpreter<'h, H> {
         for (i, (argument, value)) in given.into_iter().zip(locals).enumerate() {
             if callee.program().locals[i].mode != ParameterMode::In {
                 let (tx, env) = self.host.parts();
-                let (value, ty) = read(tx, env, &value, &callee.columns[i]);
+                let source = &callee.columns[i];
+                let (value, ty) = match argument {
+                    Given::Local(to) => read_for(&self.plans.compiled.columns[to as usize], tx, env, &value, source),
+                    _ => read(tx, env, &value, source),
+                };
                 back.push(Back { parameter: i, given: argument, value, ty });
             }
         }
@@ -717,9 +735,9 @@ impl<'h, H: Host> Interpreter<'h, H> {
         let mut condition = match (&signal.condition, signal.resignal, handled) {
             (None, _, Some(handled)) => handled.condition.clone(),
             (Some(wanted), true, Some(handled)) => {
-                // What is not said anew stays.
-                let new = Condition::signalled(wanted);
-                Condition { level: new.level, sqlstate: new.sqlstate, ..handled.condition.clone() }
+                // The message and the items stay, unless they are said anew.
+                let Condition { level, code, sqlstate, .. } = Condition::signalled(wanted);
+                Condition { level, code, sqlstate, ..handled.condition.clone() }
             }
             (Some(wanted), ..) => Condition::signalled(wanted),
             (None, _, None) => return Err(err!(ER_RESIGNAL_WITHOUT_ACTIVE_HANDLER)),
@@ -729,20 +747,29 @@ impl<'h, H: Host> Interpreter<'h, H> {
         for (((item, _), value), ty) in signal.items.iter().zip(&values).zip(&types) {
             told.extend(condition.set(*item, value, ty, lenient)?);
         }
-        match (signal.resignal, handled) {
-            (true, Some(handled)) => *self.host.conditions() = handled.conditions.clone(),
-            _ => self.host.clear_conditions(),
-        }
-        if signal.resignal && signal.condition.is_none() {
-            // It takes the place of what it was.
-            let old = self.active.last().map(|a| a.condition.clone());
-            let conditions = self.host.conditions();
-            if let Some(at) = conditions.iter().position(|c| Some(c) == old.as_ref()) {
-                conditions.remove(at);
+        match self.active.last_mut().filter(|_| signal.resignal) {
+            None => {
+                self.host.clear_conditions();
+                told.into_iter().for_each(|e| self.host.add_condition(Condition::new("Warning", e.code, e.message)));
+                self.host.add_condition(condition.clone());
+            }
+            Some(active) => {
+                self.host.replace_conditions(active.conditions.clone());
+                told.into_iter().for_each(|e| self.host.add_condition(Condition::new("Warning", e.code, e.message)));
+                // Without a new SQLSTATE it takes the place of what it was.
+                let handled = self.host.conditions().iter_mut().find(|c| **c == active.condition);
+                match handled.filter(|_| signal.condition.is_none()) {
+                    Some(handled) => *handled = condition.clone(),
+                    None => self.host.add_condition(condition.clone()),
+                }
+                if signal.condition.is_none() {
+                    active.condition = condition.clone();
+                }
+                // What the handler raises next, and tells of what it handles, follows it.
+                active.conditions = self.host.conditions().clone();
+                active.resignalled = true;
             }
         }
-        told.into_iter().for_each(|e| self.host.add_condition(Condition::new("Warning", e.code, e.message)));
-        self.host.add_condition(condition.clone());
         if condition.is_error() { Err(condition.error()) } else { Ok(()) }
     }
 
@@ -810,6 +837,7 @@ fn given(
     let mut given = Vec::with_capacity(args.len());
     for (i, ((id, value), ty)) in args.iter().zip(values).zip(types).enumerate() {
         given.push(match (program.locals[i].mode, &parsed[*id]) {
+            (ParameterMode::In, Expr::Local(local)) => Given::Local(*local),
             (ParameterMode::In, _) => Given::Value(value, ty),
             (_, Expr::UserVar(name)) => Given::User(parsed.name(*name).to_string()),
             (_, Expr::Local(local)) => Given::Local(*local),

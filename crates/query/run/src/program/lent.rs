@@ -71,6 +71,8 @@ pub struct Lent {
     plans: Vec<Plans<SubPlan>>,
     /// The routines that run, the innermost last.
     pub(crate) running: Vec<Own>,
+    /// When each of them began.
+    pub(crate) began_ns: Vec<u64>,
     /// Tables of the statements that wait for them, by id, the innermost last.
     pub(crate) used: Vec<Arc<[u64]>>,
     /// Tables that the outermost statement has pinned, by id.
@@ -120,6 +122,11 @@ impl Lent {
         self.running.iter().rposition(|r| r.routine.kind != RoutineKind::Procedure).map_or(0, |at| at + 1)
     }
 
+    /// The innermost routine that runs, and how many are around it, itself among them.
+    pub fn running(&self) -> Option<(&Own, usize)> {
+        self.running.last().map(|own| (own, self.running.len()))
+    }
+
     pub(crate) fn rights(&mut self) -> Result<&mut Box<dyn Rights>> {
         self.rights.as_mut().ok_or_else(|| SqlError::new(ER_UNKNOWN_ERROR, "no rights were lent"))
     }
@@ -160,6 +167,7 @@ impl Lent {
     /// The statement is over, also where a panic has ended it.
     pub fn end(&mut self) -> Option<Box<dyn Rights>> {
         self.running.clear();
+        self.began_ns.clear();
         self.used.clear();
         self.closures.abandon();
         self.reads = None;

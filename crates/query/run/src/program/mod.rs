@@ -69,6 +69,8 @@ pub trait Host {
     /// A statement that is no part of diagnostics begins: conditions of the one before are gone.
     fn clear_conditions(&mut self);
     fn conditions(&mut self) -> &mut Vec<Condition>;
+    /// Conditions in place of those that there are.
+    fn replace_conditions(&mut self, conditions: Vec<Condition>);
     /// A handler takes a condition.
     fn handles(&mut self, code: u16);
     /// Another condition, counted.

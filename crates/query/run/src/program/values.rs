@@ -98,3 +98,18 @@ pub(super) fn read(
     };
     (value, ty)
 }
+
+/// The same where another variable takes it: of an ENUM or SET the number, if that is one of numbers.
+pub(super) fn read_for(
+    to: &Column,
+    tx: &mut Transaction,
+    env: &mut dyn Env,
+    value: &Value<'static>,
+    column: &Column,
+) -> (Value<'static>, DataType) {
+    let is_member = matches!(column.data_type.kind, TypeKind::Enum | TypeKind::Set);
+    match is_member && to.data_type.kind.is_numeric() {
+        true => (value.clone(), DataType::new(TypeKind::BigInt).unsigned()),
+        false => read(tx, env, value, column),
+    }
+}

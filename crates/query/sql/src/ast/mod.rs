@@ -80,6 +80,12 @@ impl Str {
         (from, from + self.len as usize)
     }
 
+    /// Its first bytes.
+    pub(crate) fn first(self, bytes: usize) -> Str {
+        assert!(bytes <= self.len());
+        Str { len: bytes as u32, ..self }
+    }
+
     /// Length in bytes.
     pub fn len(self) -> usize {
         self.len as usize

@@ -539,10 +539,17 @@ impl Parser<'_> {
         self.expect(Kw::AS)?;
         let start = self.tok.start;
         let query = self.query()?;
-        if self.queries[query.index()].into.is_some() {
-            return Err(self.syntax_at(start));
+        let selected = &self.queries[query.index()];
+        if selected.into.is_some() {
+            // INTO in front of FROM is part of the SELECT, and behind it of nothing that a view has.
+            return Err(match &selected.body {
+                QueryBody::Select(select) if select.from.is_none() => {
+                    ParseError::at(err!(ER_VIEW_SELECT_CLAUSE, "INTO"), start as usize)
+                }
+                _ => self.syntax_at(start),
+            });
         }
-        let text = self.kept_text_since(start);
+        let text = self.kept_text(self.text_since(start));
         let mut check_option = CheckOption::None;
         if self.eat(Kw::WITH) {
             check_option = match self.eat_any(&[Kw::CASCADED, Kw::LOCAL]) {

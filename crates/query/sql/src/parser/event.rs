@@ -1,6 +1,7 @@
 //! CREATE and ALTER EVENT.
 
 use super::*;
+use types::codes::*;
 
 impl Parser<'_> {
     pub(super) fn create_event(&mut self, definer: Option<Account>) -> R<Statement> {
@@ -50,9 +51,12 @@ impl Parser<'_> {
     }
 
     fn event_body(&mut self) -> R<(Str, Program)> {
-        let start = self.tok.start;
+        if self.program.is_some() {
+            return Err(ParseError::at(err!(ER_EVENT_RECURSION_FORBIDDEN), self.prev_end as usize));
+        }
+        let first = self.tok;
         let builder = self.body(Box::new(Builder::new(ProgramKind::Event)))?;
-        Ok((self.kept_text_since(start), builder.program))
+        Ok((self.kept_body(first), builder.program))
     }
 
     fn event_schedule(&mut self) -> R<EventSchedule> {

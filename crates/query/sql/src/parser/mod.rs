@@ -425,12 +425,17 @@ impl<'s> Parser<'s> {
         Str::extra(at, self.extra.len())
     }
 
-    /// A body as the dictionary keeps it: the same, read from the statement's beginning, for a versioned comment around it makes mere
-    /// comments of those inside. Of these texts a statement has one or two.
-    fn kept_text_since(&mut self, start: u32) -> Str {
-        self.kept_text(self.text_since(start))
+    /// A body as the dictionary keeps it: with the comments behind it, without the blanks. One that begins with such a word ends in
+    /// END, which nothing is looked for behind.
+    fn kept_body(&mut self, first: Token) -> Str {
+        let ends = matches!(first.kw, Kw::BEGIN | Kw::IF | Kw::CASE | Kw::LOOP | Kw::WHILE | Kw::REPEAT);
+        let end = if ends { self.prev_end } else { self.tok.start.max(self.prev_end) };
+        let text = self.kept_text(Str::source(first.start, end));
+        text.first(text.resolve(self.src, &self.extra).trim_ascii_end().len())
     }
 
+    /// A text as the dictionary keeps it: read from the statement's beginning, for a versioned comment around it makes mere
+    /// comments of those inside. Of these texts a statement has one or two.
     fn kept_text(&mut self, text: Str) -> Str {
         if !self.lexer.has_versions {
             return text;

@@ -14,6 +14,9 @@ impl Parser<'_> {
         }
         let if_not_exists = self.eat_if_not_exists()?;
         let name = self.object_name()?;
+        if !function || self.is(Tok::LParen) {
+            self.refuse_within(if function { "FUNCTION" } else { "PROCEDURE" })?;
+        }
         if function && self.eat(Kw::RETURNS) {
             self.expect_any(&[Kw::STRING, Kw::INTEGER, Kw::INT, Kw::REAL, Kw::DECIMAL])?;
             self.expect(Kw::SONAME)?;
@@ -29,7 +32,12 @@ impl Parser<'_> {
         let returns = match function {
             true => {
                 self.expect(Kw::RETURNS)?;
-                Some(self.program_type()?)
+                let at = self.tok.start as usize;
+                let returns = self.program_type()?;
+                if returns.binary && returns.charset.is_none() {
+                    return Err(ParseError::at(err!(ER_NOT_SUPPORTED_YET, "return value collation"), at));
+                }
+                Some(returns)
             }
             false => None,
         };
@@ -38,10 +46,10 @@ impl Parser<'_> {
             self.text()?;
             return Ok(self.unsupported("stored programs in other languages", "create_procedure"));
         }
-        let start = self.tok.start;
+        let first = self.tok;
         let builder = self.body(builder)?;
         builder.check_allowed()?;
-        let body = self.kept_text_since(start);
+        let body = self.kept_body(first);
         let program = Program { forbidden: builder.forbidden, ..builder.program };
         Ok(Statement::CreateRoutine(Box::new(CreateRoutine {
             function,
@@ -54,6 +62,17 @@ impl Parser<'_> {
             body,
             program,
         })))
+    }
+
+    /// Error 1303, once a definition in a body is known to be one, whatever follows.
+    fn refuse_within(&self, what: &str) -> R<()> {
+        match self.program {
+            Some(_) => {
+                let message = format!("Can't create a {what} from within another stored routine");
+                Err(ParseError::new(ER_SP_NO_RECURSIVE_CREATE, message, self.prev_end as usize))
+            }
+            None => Ok(()),
+        }
     }
 
     /// `([IN | OUT | INOUT] name type, ...)`, and the text between the parentheses. Error 1330.
@@ -175,12 +194,13 @@ impl Parser<'_> {
             Some(_) => Some((TriggerPlace::Precedes, self.name_or_text()?)),
             None => None,
         };
+        self.refuse_within("TRIGGER")?;
         let mut builder = Box::new(Builder::new(ProgramKind::Trigger));
         builder.fires = Some((before, event));
-        let start = self.tok.start;
+        let first = self.tok;
         let builder = self.body(builder)?;
         builder.check_allowed()?;
-        let body = self.kept_text_since(start);
+        let body = self.kept_body(first);
         let program = builder.program;
         Ok(Statement::CreateTrigger(Box::new(CreateTrigger {
             if_not_exists,

@@ -458,40 +458,22 @@ impl Parser<'_> {
         self.builder().variable(&name)
     }
 
-    /// What no program may do (1303, 1314, 1357), and what functions and triggers may not, which is told of in the end.
+    /// What no program may do (1314, 1357), and what functions and triggers may not, which is told of in the end.
     fn check_in_program(&mut self, part: PartId, start: u32) -> R<()> {
         use Statement as S;
         let part = &self.program.as_ref().expect("inside of a body").program.parts[part as usize];
         let not_allowed = |what: &str| Err(ParseError::at(err!(ER_SP_BADSTATEMENT, what), start as usize));
-        let nested = |verb: &str, what: &str, code| {
-            let message = format!("Can't {verb} a {what} from within another stored routine");
-            Err(ParseError::new(code, message, start as usize))
+        let nested = |what: &str| {
+            let message = format!("Can't drop or alter a {what} from within another stored routine");
+            Err(ParseError::new(ER_SP_NO_DROP_SP, message, start as usize))
         };
         let forbidden = match &part.statement {
-            S::CreateRoutine(c) => {
-                return nested("create", if c.function { "FUNCTION" } else { "PROCEDURE" }, ER_SP_NO_RECURSIVE_CREATE);
-            }
-            S::CreateTrigger(_) => return nested("create", "TRIGGER", ER_SP_NO_RECURSIVE_CREATE),
-            S::CreateEvent(_) => {
-                return Err(ParseError::at(err!(ER_EVENT_RECURSION_FORBIDDEN), start as usize));
-            }
-            S::AlterEvent(alter) if alter.body.is_some() => {
-                return Err(ParseError::at(err!(ER_EVENT_RECURSION_FORBIDDEN), start as usize));
-            }
-            S::AlterRoutine(a) => {
-                return nested("drop or alter", if a.function { "FUNCTION" } else { "PROCEDURE" }, ER_SP_NO_DROP_SP);
-            }
-            S::DropProgram { kind: ProgramKind::Function, .. } => {
-                return nested("drop or alter", "FUNCTION", ER_SP_NO_DROP_SP);
-            }
-            S::DropProgram { kind: ProgramKind::Procedure, .. } => {
-                return nested("drop or alter", "PROCEDURE", ER_SP_NO_DROP_SP);
-            }
+            S::AlterRoutine(a) => return nested(if a.function { "FUNCTION" } else { "PROCEDURE" }),
+            S::DropProgram { kind: ProgramKind::Function, .. } => return nested("FUNCTION"),
+            S::DropProgram { kind: ProgramKind::Procedure, .. } => return nested("PROCEDURE"),
             S::Use(_) => return not_allowed("USE"),
-            S::LockTables(_) => return not_allowed("LOCK"),
             S::UnlockTables => return not_allowed("UNLOCK"),
             S::LoadData(_) => return not_allowed("LOAD DATA"),
-            S::CreateView(v) if v.alter => return not_allowed("ALTER VIEW"),
             S::Handler(_) => return not_allowed("HANDLER"),
             S::Help(_) => return not_allowed("HELP"),
             S::TableMaintenance(m) if m.verb == MaintenanceVerb::Check => return not_allowed("CHECK"),
@@ -510,6 +492,10 @@ impl Parser<'_> {
                 };
                 items.iter().any(sets).then_some(Forbidden::Autocommit)
             }
+            S::CreateView(_) if part.exprs().iter().any(|e| matches!(e, Expr::Local(_) | Expr::UserVar(_))) => {
+                return Err(ParseError::at(err!(ER_VIEW_SELECT_VARIABLE), start as usize));
+            }
+            S::Absent(Absent::KeyCache(..)) => Some(Forbidden::ResultSet),
             S::CreateTable(create) if create.temporary => None,
             S::DropTable { temporary: true, .. } => None,
             // They fail where they are run.

@@ -2,6 +2,7 @@
 
 use super::ddl::ViewHeader;
 use super::*;
+use types::codes::*;
 
 impl Parser<'_> {
     pub(super) fn statement(&mut self) -> R<Statement> {
@@ -283,6 +284,7 @@ impl Parser<'_> {
         };
         let words = self.view_words(&mut header)?;
         if self.eat(Kw::VIEW) {
+            self.refuse_in_program("ALTER VIEW")?;
             return self.create_view(header);
         }
         if !words && self.at(Kw::EVENT) {
@@ -438,12 +440,21 @@ impl Parser<'_> {
         Ok(Statement::Begin { consistent_snapshot, access })
     }
 
+    /// Error 1314, in a stored program, whatever follows.
+    fn refuse_in_program(&self, what: &str) -> R<()> {
+        match self.program {
+            Some(_) => Err(ParseError::at(err!(ER_SP_BADSTATEMENT, what), self.prev_end as usize)),
+            None => Ok(()),
+        }
+    }
+
     fn lock(&mut self) -> R<Statement> {
         if self.eat(Kw::INSTANCE) {
             self.expect_all(&[Kw::FOR, Kw::BACKUP])?;
             return Ok(Statement::LockInstance);
         }
         self.expect_any(&[Kw::TABLES, Kw::TABLE])?;
+        self.refuse_in_program("LOCK")?;
         Ok(Statement::LockTables(self.comma_list(|p| {
             let name = p.object_name()?;
             let alias = p.table_alias_before_lock()?;

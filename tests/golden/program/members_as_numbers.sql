@@ -1,0 +1,24 @@
+-- ENUM and SET variables where a number is wanted, and as a condition.
+CREATE TABLE tt (e ENUM('a','b','5'), s SET('x','y'));
+INSERT INTO tt VALUES ('b', 'x,y');
+CREATE PROCEDURE p1() BEGIN DECLARE e ENUM('a','b','5') DEFAULT 'b'; DECLARE i INT DEFAULT e; SELECT i; SET i = e + 1; SELECT i; SET e = 3; SET i = e; SELECT i, e; END;
+CALL p1();
+CREATE PROCEDURE p2() BEGIN DECLARE i INT; SELECT e INTO i FROM tt; SELECT i; SELECT s INTO i FROM tt; SELECT i; END;
+CALL p2();
+CREATE PROCEDURE pi(i INT) SELECT i;
+CREATE PROCEDURE p3() BEGIN DECLARE e ENUM('a','b','5') DEFAULT 'b'; DECLARE s SET('x','y') DEFAULT 'y'; CALL pi(e); CALL pi(s); END;
+CALL p3();
+CREATE FUNCTION fe() RETURNS INT DETERMINISTIC BEGIN DECLARE e ENUM('a','b','5') DEFAULT 'b'; RETURN e; END;
+SELECT fe();
+CREATE PROCEDURE po(OUT e ENUM('a','b')) SET e = 'b';
+CREATE PROCEDURE p4() BEGIN DECLARE i INT; CALL po(i); SELECT i; END;
+CALL p4();
+CREATE PROCEDURE p5() BEGIN DECLARE e ENUM('a','b','5') DEFAULT 'b'; DECLARE d DECIMAL(5,2); DECLARE b BIT(4); DECLARE f FLOAT; SET d = e; SET b = e; SET f = e; SELECT d, b + 0, f; END;
+CALL p5();
+CREATE PROCEDURE p6() BEGIN DECLARE e ENUM('a','b','5') DEFAULT 'b'; IF e THEN SELECT 'true'; END IF; IF NOT e THEN SELECT 'false'; END IF; WHILE e <> 3 DO SET e = e + 1; END WHILE; SELECT e; END;
+CALL p6();
+CREATE PROCEDURE p7() BEGIN DECLARE e ENUM('a','b','5') DEFAULT 'b'; DECLARE e2 ENUM('b','a'); DECLARE s SET('x','b'); SET e2 = e; SET s = e; SELECT e2, e2 + 0, s; END;
+CALL p7();
+INSERT INTO tt VALUES ('a', '');
+SELECT e, s FROM tt WHERE e;
+SELECT e, s FROM tt WHERE s;

@@ -1,0 +1,25 @@
+-- What Performance Schema has of programs: how often each ran, and the statements that it ran itself, with an event for each.
+CREATE TABLE t (a INT, b INT);
+CREATE TABLE log (a INT);
+CREATE FUNCTION f(x INT) RETURNS INT DETERMINISTIC RETURN x * 2 + 1;
+CREATE FUNCTION g(x INT) RETURNS INT READS SQL DATA BEGIN DECLARE y INT DEFAULT 1; IF x > 1 THEN SET y = y + 1; END IF; SELECT COUNT(*) INTO y FROM t; RETURN y; END;
+CREATE PROCEDURE p() BEGIN DECLARE i INT DEFAULT 0; WHILE i < 3 DO SET i = i + 1; INSERT INTO t VALUES (i, f(i)); END WHILE; END;
+CREATE PROCEDURE inner_one() INSERT INTO log VALUES (1);
+CREATE TRIGGER tr BEFORE INSERT ON t FOR EACH ROW SET NEW.b = f(NEW.a);
+CREATE TRIGGER tr2 AFTER INSERT ON t FOR EACH ROW BEGIN INSERT INTO log VALUES (NEW.a); CALL inner_one(); END;
+TRUNCATE TABLE performance_schema.events_statements_summary_by_program;
+CALL p();
+SELECT f(a), g(a) FROM t;
+INSERT INTO t VALUES (7, 7), (8, 8);
+SELECT SQL_TEXT, OBJECT_TYPE, OBJECT_SCHEMA, OBJECT_NAME, NESTING_EVENT_LEVEL, EVENT_NAME, CURRENT_SCHEMA FROM performance_schema.events_statements_history WHERE THREAD_ID = PS_CURRENT_THREAD_ID() AND NESTING_EVENT_LEVEL > 0 AND OBJECT_TYPE = 'TRIGGER' ORDER BY EVENT_ID;
+SELECT OBJECT_TYPE, OBJECT_NAME, COUNT_STAR, SUM_TIMER_WAIT > 0, MAX_TIMER_WAIT >= MIN_TIMER_WAIT, COUNT_STATEMENTS, SUM_STATEMENTS_WAIT > 0, SUM_ERRORS, SUM_WARNINGS, SUM_ROWS_AFFECTED, SUM_ROWS_SENT FROM performance_schema.events_statements_summary_by_program WHERE OBJECT_SCHEMA = 'golden' ORDER BY 1, 2;
+SELECT COUNT(f(x.a)) FROM t x, t y, t z;
+SELECT COUNT_STAR FROM performance_schema.events_statements_summary_by_program WHERE OBJECT_SCHEMA = 'golden' AND OBJECT_NAME = 'f';
+UPDATE performance_schema.setup_objects SET ENABLED = 'NO' WHERE OBJECT_TYPE = 'FUNCTION' AND OBJECT_SCHEMA = '%';
+SELECT COUNT(f(a)) FROM t;
+UPDATE performance_schema.setup_objects SET ENABLED = 'YES' WHERE OBJECT_TYPE = 'FUNCTION' AND OBJECT_SCHEMA = '%';
+SELECT COUNT_STAR FROM performance_schema.events_statements_summary_by_program WHERE OBJECT_SCHEMA = 'golden' AND OBJECT_NAME = 'f';
+DROP FUNCTION g;
+SELECT COUNT(*) FROM performance_schema.events_statements_summary_by_program WHERE OBJECT_SCHEMA = 'golden' AND OBJECT_NAME = 'g';
+TRUNCATE TABLE performance_schema.events_statements_summary_by_program;
+SELECT SUM(COUNT_STAR) FROM performance_schema.events_statements_summary_by_program WHERE OBJECT_SCHEMA = 'golden';

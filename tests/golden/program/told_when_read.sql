@@ -1,0 +1,15 @@
+-- What a statement says that is deprecated is told where it is read: at PREPARE, and at a program's first run of it.
+CREATE TABLE t (a INT PRIMARY KEY, b INT);
+PREPARE s FROM 'INSERT INTO t VALUES (1, 9) ON DUPLICATE KEY UPDATE b = VALUES(b)';
+EXECUTE s;
+EXECUTE s;
+INSERT INTO t VALUES (1, 2) ON DUPLICATE KEY UPDATE b = VALUES(b);
+INSERT INTO t VALUES (1, 3) ON DUPLICATE KEY UPDATE b = VALUES(b);
+INSERT INTO t VALUES (1, 2) ON DUPLICATE KEY UPDATE b = VALUES(b) + VALUES(a);
+CREATE PROCEDURE p() INSERT INTO t VALUES (1, 2) ON DUPLICATE KEY UPDATE b = VALUES(b);
+CALL p();
+CALL p();
+PREPARE s FROM 'SELECT @@profiling';
+EXECUTE s;
+SELECT @@profiling;
+SELECT @@profiling;
