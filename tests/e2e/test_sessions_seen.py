@@ -22,7 +22,7 @@ def test_variables_of_another_session(start, clearway_only):
     assert of("sort_buffer_size") == ((str(value(own, "SELECT @@sort_buffer_size")),),)
     run("SET sort_buffer_size = 65536, @a = 1, @b = 'x', @`C d` = NULL, @e = 1.50, @f = x'00ff'", on=other)
     assert of("sort_buffer_size") == (("65536",),)
-    assert user() == {"a": b"1", "b": b"x", "c d": None, "e": b"1.50", "f": b"\x00\xff"}
+    assert user() == {"a": b"1", "b": b"x", "C d": None, "e": b"1.50", "f": b"\x00\xff"}
     assert of("max_connections") == (), "it is the server's alone"
     run("SELECT @a := @a + 1 FROM (SELECT 1 UNION ALL SELECT 2) t", on=other)
     assert user()["a"] == b"3"
