@@ -437,11 +437,7 @@ impl Planner<'_> {
         if functions::match_type(text).is_some_and(|at| args.get(at).is_some_and(is_given)) {
             return Err(err!(ER_INVALID_PARAMETER_USE, "?"));
         }
-        // Its arguments have said it themselves.
-        if functions::find(text).is_some_and(|f| f.volatile) {
-            (self.found.unsteady, self.found.varies) = (true, true);
-        }
-        self.native(text, args)
+        self.noted_call(text, args)
     }
 
     /// An operator that is no comparison.
@@ -537,7 +533,16 @@ impl Planner<'_> {
             }
             _ => {}
         }
-        self.native(func.name(), args)
+        self.noted_call(func.name(), args)
+    }
+
+    /// A call, of which it is noted whether it may come out differently each time. Its arguments have said it themselves.
+    fn noted_call(&mut self, name: &str, args: Vec<Expr>) -> Result<Expr> {
+        let e = self.native(name, args)?;
+        if matches!(&e.node, Node::Call(f, _) if f.volatile) {
+            (self.found.unsteady, self.found.varies) = (true, true);
+        }
+        Ok(e)
     }
 
     fn count_star(&mut self) -> Result<Expr> {

@@ -25,11 +25,11 @@ pub struct Parameter {
     /// What its place says, whatever the statement was prepared with since.
     pub place: TypeKind,
     pub takes: Takes,
-    /// What a value that is no date or time counts as.
+    /// How a value that is no date or time by itself is read, and what it counts as.
     pub otherwise: Otherwise,
 }
 
-/// What stands for a value that is none of its parameter's type.
+/// How a value that is no date or time by itself is read as one, and what stands for one that is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Otherwise {
     Null,
