@@ -2,6 +2,8 @@
 //!
 //! A session adds to its own, under a lock that nobody else takes but who reads the sums of all.
 
+use crate::clock::now_ns;
+use crate::setup::{self, Consumer};
 use crate::statements::StatementTotals;
 use crate::watched;
 use sync::{Mutex, Rank, TimeTotals};
@@ -30,6 +32,17 @@ impl ProgramTotals {
 /// A run, or more of them, that were counted and took so long.
 pub fn run_of(took_ns: u64) -> TimeTotals {
     TimeTotals { count: 1, sum_ns: took_ns, min_ns: took_ns, max_ns: took_ns }
+}
+
+/// When a program begins, on the scale of [`now_ns`]; `None`: nobody wants to know.
+#[inline]
+pub fn began_ns() -> Option<u64> {
+    setup::consumers().has(Consumer::Global).then(now_ns)
+}
+
+/// A run that began then and ends now.
+pub fn run_since(began_ns: u64) -> TimeTotals {
+    run_of(now_ns().saturating_sub(began_ns))
 }
 
 /// The sums of one program.
@@ -84,15 +97,17 @@ impl Sums {
         }
     }
 
+    /// The one that was looked for last stands last: who runs a program runs it again, and those that it runs.
     fn find(&mut self, program: Program<'_>) -> Option<&mut ProgramSum> {
-        // Who runs one often has run it last.
-        self.programs.iter_mut().rfind(|p| p.is(program))
+        let at = self.programs.iter().rposition(|p| p.is(program))?;
+        self.programs[at..].rotate_left(1);
+        self.programs.last_mut()
     }
 
     /// `None`: there are as many as there may be.
     fn find_or_make(&mut self, program: Program<'_>, watched: (watched::Answers, u64)) -> Option<&mut ProgramSum> {
-        if let Some(at) = self.programs.iter().rposition(|p| p.is(program)) {
-            return Some(&mut self.programs[at]);
+        if self.programs.iter().any(|p| p.is(program)) {
+            return self.find(program);
         }
         if self.programs.len() >= PROGRAMS_MAX {
             return None;
@@ -164,11 +179,6 @@ impl ProgramSums {
             }
         }
     }
-
-    /// The program is gone.
-    pub fn forget(&self, program: Program<'_>) {
-        self.0.lock().programs.retain(|p| !p.is(program));
-    }
 }
 
 #[cfg(test)]
@@ -191,8 +201,6 @@ mod tests {
         assert_eq!(all[0].totals.runs, TimeTotals { count: 2, sum_ns: 10, min_ns: 5, max_ns: 5 });
         session.add(1, ("EVENT", "s", "e"), &counted);
         assert_eq!(session.all(1)[0].totals, ProgramTotals::default(), "no row of setup_objects has events");
-        ended.forget(F);
-        assert!(ended.all(1).is_empty());
         session.add(2, F, &counted);
         let all = session.all(2);
         assert_eq!((all.len(), all[0].totals.runs.count), (2, 0), "TRUNCATE leaves rows of zeros");

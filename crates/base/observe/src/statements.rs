@@ -58,6 +58,12 @@ impl Figures {
     pub fn get(&self, figure: Figure) -> u64 {
         self.0[figure as usize]
     }
+
+    /// Are some of those that few statements have not 0?
+    #[inline]
+    pub fn has_rare(&self) -> bool {
+        self.0[FIRST_RARE..].iter().fold(0, |any, n| any | n) != 0
+    }
 }
 
 /// How many there were and how long they took, in nanoseconds, and their figures: added up, the last two are maxima.

@@ -2,7 +2,6 @@
 
 use crate::gtid;
 use crate::gtids;
-use crate::performance::{Look, Nested};
 use crate::state::State;
 use crate::variables::{Extension, FOREIGN_KEY_CHECKS, VARIABLES};
 use catalog::VirtualContext;
@@ -343,15 +342,12 @@ impl Env for State {
         self.note_program(program, runs);
     }
 
-    fn begin_inner(&mut self) -> Option<Box<dyn std::any::Any>> {
-        let look = || Look::new(|counter| observe::lane().get(counter), 0);
-        self.begin_nested(look).map(|begun| Box::new(begun) as Box<dyn std::any::Any>)
+    fn begin_inner(&mut self) -> bool {
+        self.begin_inner_statement()
     }
 
-    fn end_inner(&mut self, begun: Box<dyn std::any::Any>, part: &Parsed, error: Option<&SqlError>) {
-        if let Ok(begun) = begun.downcast::<Nested>() {
-            self.end_inner_statement(*begun, part, error);
-        }
+    fn end_inner(&mut self, part: &Parsed, error: Option<&SqlError>) {
+        self.end_inner_statement(part, error);
     }
 
     fn exchange_conditions(&mut self, others: Conditions) -> Conditions {

@@ -167,6 +167,7 @@ impl Session {
     pub(crate) fn take_back(&mut self) {
         // There is one only where a panic has ended the statement.
         while self.state.put_surroundings() {}
+        self.state.inner_statements.clear();
         self.follow_set_within();
         let rights = self.state.lent.as_mut().and_then(|lent| lent.end());
         let Some(rights) = rights else { return };

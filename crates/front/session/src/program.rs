@@ -163,7 +163,7 @@ impl Session {
         let (sql_mode, collation) = (self.state.sql_mode.0, self.state.vars.hot().literals);
         self.state.set_surroundings(compiled.sql_mode, compiled.connection_collation);
         let database = self.state.database.replace(name.schema.clone());
-        let began_ns = observe::clock::now_ns();
+        let began_ns = observe::programs::began_ns();
         self.programs.calls.push(Running { compiled, database, sql_mode, collation, access, began_ns });
         self.state.outer_programs = self.programs.calls.len();
         Ok(())
@@ -196,8 +196,9 @@ impl Session {
     fn leave_routine(&mut self) {
         let Some(running) = self.programs.calls.pop() else { return };
         self.state.outer_programs = self.programs.calls.len();
-        let took_ns = observe::clock::now_ns().saturating_sub(running.began_ns);
-        self.state.note_program(&running.compiled.routine, &observe::programs::run_of(took_ns));
+        if let Some(began_ns) = running.began_ns {
+            self.state.note_program(&running.compiled.routine, &observe::programs::run_since(began_ns));
+        }
         let sets_roles = match self.programs.calls.is_empty() {
             true => std::mem::take(&mut self.programs.sets_roles),
             false => self.programs.sets_roles,

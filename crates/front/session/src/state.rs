@@ -82,6 +82,8 @@ pub(crate) struct State {
     pub found_rows: u64,
     /// How many procedures and events run.
     pub(crate) outer_programs: usize,
+    /// Statements of functions and triggers that have begun, the innermost last.
+    pub(crate) inner_statements: Vec<crate::performance::Nested>,
     /// By `expr::variable::key`, each with its name.
     pub(crate) user_vars: HashMap<String, (String, Arc<crate::seen::UserVariable>)>,
     pub(crate) user_var_bytes: usize,
@@ -154,6 +156,7 @@ impl State {
             row_count: 0,
             found_rows: 0,
             outer_programs: 0,
+            inner_statements: Vec::new(),
             user_vars: HashMap::new(),
             retyped_variables: false,
             user_var_bytes: 0,

@@ -104,18 +104,12 @@ pub trait Env: plan::Env {
     }
     /// A routine has run, once or more often, inside of the statement.
     fn note_runs(&mut self, _program: &RoutineName, _runs: &TimeTotals) {}
-    /// A statement of a function or trigger begins: what [`Env::end_inner`] gets, if somebody wants to know.
-    fn begin_inner(&mut self) -> Option<Box<dyn std::any::Any>> {
-        None
+    /// A statement of a function or trigger begins. True: somebody wants to know when it ends, see [`Env::end_inner`].
+    fn begin_inner(&mut self) -> bool {
+        false
     }
-    /// It has ended.
-    fn end_inner(
-        &mut self,
-        _begun: Box<dyn std::any::Any>,
-        _part: &sql::ast::Parsed,
-        _error: Option<&types::SqlError>,
-    ) {
-    }
+    /// The innermost of them that has begun has ended.
+    fn end_inner(&mut self, _part: &sql::ast::Parsed, _error: Option<&types::SqlError>) {}
     /// The conditions of the statement at hand, put aside while a routine has its own, or put back.
     fn exchange_conditions(&mut self, _others: Conditions) -> Conditions {
         Conditions::default()

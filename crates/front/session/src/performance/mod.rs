@@ -3,6 +3,7 @@
 //! A session writes to its own lane only: the record of the statement at hand, the last ten, and sums by class. Nobody stops
 //! it to read them (`sync::Records`, `observe::StatementSums`). When it ends, its sums go to its account's.
 
+mod look;
 mod nested;
 mod prepared;
 mod programs;
@@ -14,14 +15,13 @@ mod statement;
 mod sums;
 mod transaction;
 
-pub(crate) use nested::Nested;
+pub(crate) use look::Nested;
 pub(crate) use prepared::{Instance, forget as forget_prepared};
 pub(crate) use programs::sums as program_sums;
 pub(crate) use recorder::{EXECUTE, PREPARE, Recorder, Savepointing, TransactionRecorder, new_plan};
 pub(crate) use rows::{memory, prepared_instances, session_sums, stage_events, statement_events, transaction_events};
 pub(crate) use setup::{PERFORMANCE_SCHEMA, start};
 pub(crate) use stage::instrument_of;
-pub(crate) use statement::Look;
 pub(crate) use sums::Ended;
 
 use observe::errors::ErrorSums;

@@ -1,7 +1,8 @@
 //! Statements of stored programs, within the statement that runs them.
 
+use super::look::{Look, Nested};
 use super::recorder::set_statement;
-use super::statement::{Look, tell_error};
+use super::statement::tell_error;
 use super::{HAS_HISTORY, INSTRUMENTED, bit, word};
 use crate::session::Session;
 use crate::state::State;
@@ -9,22 +10,13 @@ use catalog::RoutineKind;
 use observe::instrument::{self, InstrumentId};
 use observe::programs::run_of;
 use observe::setup::{self, Consumer};
-use observe::{FIGURES, Figures, StatementTotals, TimeTotals};
+use observe::{FIGURES, FIRST_RARE, Figures, StatementTotals, TimeTotals};
 use run::program::RoutineName;
 use sql::ast::Parsed;
 use std::sync::atomic::Ordering;
 use types::SqlError;
 
 const STATEMENT: InstrumentId = instrument::id("statement/sp/stmt");
-
-/// A statement of a program that runs.
-pub(crate) struct Nested {
-    event_id: u64,
-    /// [`super::Lane::statement`] of the one that it is in.
-    outer: u64,
-    began_us: u64,
-    look: Look,
-}
 
 impl Session {
     /// A statement of a procedure or an event begins. `None`: nobody wants to know.
@@ -38,17 +30,28 @@ impl Session {
     pub(crate) fn end_nested(&mut self, begun: Nested, part: &Parsed, error: Option<&SqlError>) {
         let figures = self.since(&begun.look, error);
         let routine = &self.programs.calls.last().expect("it runs").compiled.routine;
-        self.state.end_nested(begun, &figures, part, error, (routine, self.programs.calls.len()));
+        let took_ns = begun.look.elapsed_ns();
+        self.state.end_nested(begun, took_ns, &figures, part, error, (routine, self.programs.calls.len()));
     }
 }
 
 impl State {
-    /// A statement of a function or trigger has ended.
-    pub(crate) fn end_inner_statement(&self, begun: Nested, part: &Parsed, error: Option<&SqlError>) {
+    /// A statement of a function or trigger begins. False: nobody wants to know.
+    pub(crate) fn begin_inner_statement(&mut self) -> bool {
+        let begun = self.begin_nested(Look::of_lane);
+        let is_watched = begun.is_some();
+        self.inner_statements.extend(begun);
+        is_watched
+    }
+
+    /// The innermost of them that has begun has ended.
+    pub(crate) fn end_inner_statement(&mut self, part: &Parsed, error: Option<&SqlError>) {
+        let Some(begun) = self.inner_statements.pop() else { return };
         let Some((running, depth)) = self.lent.as_ref().and_then(|lent| lent.running()) else { return };
-        let now = Look::new(|counter| observe::lane().get(counter), 0);
+        let now = Look::of_lane();
         let figures = self.figures_of(&begun.look, &now, error);
-        self.end_nested(begun, &figures, part, error, (&running.routine, self.outer_programs + depth));
+        let took_ns = now.since_ns(&begun.look);
+        self.end_nested(begun, took_ns, &figures, part, error, (&running.routine, self.outer_programs + depth));
     }
 
     /// A statement of a program begins. `None`: nobody wants to know.
@@ -70,6 +73,7 @@ impl State {
     fn end_nested(
         &self,
         begun: Nested,
+        took_ns: u64,
         figures: &Figures,
         part: &Parsed,
         error: Option<&SqlError>,
@@ -77,11 +81,12 @@ impl State {
     ) {
         let Some(lane) = self.performance() else { return };
         let (consumers, flags) = (setup::consumers(), setup::flags(STATEMENT));
-        let took_ns = flags.is_timed().then(|| begun.look.elapsed_ns());
+        let took_ns = flags.is_timed().then_some(took_ns);
         let (routine, depth) = of;
         // Relaxed: single writer.
         lane.statement.store(begun.outer, Ordering::Relaxed);
-        lane.sums.add(consumers, STATEMENT, took_ns, figures, true);
+        let has_rare = figures.has_rare();
+        lane.sums.add(consumers, STATEMENT, took_ns, figures, has_rare);
         let time = took_ns.map_or(TimeTotals { count: 1, ..TimeTotals::NONE }, run_of);
         self.note_program_statement(routine, StatementTotals { time, figures: *figures });
         // Relaxed: a statement goes by what it finds.
@@ -103,10 +108,7 @@ impl State {
         record.set(word::TRANSACTION, 0);
         record.set(word::DIGEST, 0);
         set_statement(&record, Some(&self.shown_text(part)));
-        let mut bits = STATEMENT.index() as u64
-            | bit::HAS_SCHEMA
-            | bit::HAS_RARE
-            | (depth as u64).min(bit::LEVEL_MAX) << bit::LEVEL;
+        let mut bits = STATEMENT.index() as u64 | bit::HAS_SCHEMA | (depth as u64).min(bit::LEVEL_MAX) << bit::LEVEL;
         if flags.is_timed() {
             bits |= bit::TIMED;
         }
@@ -127,7 +129,11 @@ impl State {
             RoutineKind::Trigger => 4,
         };
         record.set(word::OBJECT, of_schema as u64 | (name as u64) << 16 | kind << 32);
-        (0..FIGURES).for_each(|at| record.set(word::FIGURES_FROM + at, figures.0[at]));
+        let known = if has_rare { FIGURES } else { FIRST_RARE };
+        (0..known).for_each(|at| record.set(word::FIGURES_FROM + at, figures.0[at]));
+        if has_rare {
+            bits |= bit::HAS_RARE;
+        }
         record.set(word::BITS, bits);
     }
 }

@@ -1,10 +1,10 @@
 //! What a session knows of its statement and its transaction, and forgets when they end.
 
+use super::look::{RARE_FIGURES, cpu_us};
 use super::transaction::bit as of_transaction;
 use super::{Lane, bit, word};
 use crate::com::COM;
 use crate::digest_place::Digests;
-use io::Usage;
 use observe::digests::Place;
 use observe::instrument::{self, InstrumentId};
 use observe::setup::{self, Consumer};
@@ -37,19 +37,6 @@ pub(super) const CLASSES: [InstrumentId; COM.len()] = {
     }
     classes
 };
-
-/// Counters that few statements touch, with their figures.
-pub(super) const RARE_FIGURES: [(Counter, Figure); 9] = [
-    (Counter::CreatedTmpDiskTables, Figure::CreatedTmpDiskTables),
-    (Counter::CreatedTmpTables, Figure::CreatedTmpTables),
-    (Counter::SelectFullJoin, Figure::SelectFullJoin),
-    (Counter::SelectFullRangeJoin, Figure::SelectFullRangeJoin),
-    (Counter::SelectRange, Figure::SelectRange),
-    (Counter::SelectScan, Figure::SelectScan),
-    (Counter::SortMergePasses, Figure::SortMergePasses),
-    (Counter::SortRows, Figure::SortRows),
-    (Counter::SortScan, Figure::SortScan),
-];
 
 /// What a session knows of the statement at hand and forgets when it ends.
 pub(crate) struct Recorder {
@@ -187,23 +174,6 @@ impl Recorder {
         figures.set(Figure::RowsExamined, figures.get(Figure::RowsExamined) + figures.get(Figure::SortRows));
         figures.set(Figure::NoIndexUsed, self.uses_no_index.into());
     }
-}
-
-/// Processor time of the calling thread in microseconds, with `events_statements_cpu`.
-#[inline]
-pub(super) fn cpu_us() -> Option<u64> {
-    setup::consumers().has(Consumer::StatementsCpu).then(cpu_us_now)
-}
-
-#[cold]
-fn cpu_us_now() -> u64 {
-    let used = Usage::of_thread();
-    used.user_us + used.system_us
-}
-
-/// Nanoseconds of it since then; 0: it was not wanted then, or is not now.
-pub(super) fn cpu_ns_since(began_us: u64) -> u64 {
-    cpu_us().map_or(0, |now_us| now_us.saturating_sub(began_us) * 1000)
 }
 
 /// Bits of a tag that say in which schema.

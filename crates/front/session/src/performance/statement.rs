@@ -1,15 +1,14 @@
 //! The statement at hand, from the moment that it is known to its end.
 
+use super::look::{Look, RARE_FIGURES, cpu_ns_since};
 use super::recorder::{
-    CLASSES, ERROR, KEPT, MESSAGE_MAX, QUERY, RARE_FIGURES, RECORDED, Recorder, SCHEMA_MAX, Text, cpu_ns_since, cpu_us,
-    may_hold_secrets, set_statement,
+    CLASSES, ERROR, KEPT, MESSAGE_MAX, QUERY, RECORDED, Recorder, SCHEMA_MAX, Text, may_hold_secrets, set_statement,
 };
 use super::{HAS_HISTORY, INSTRUMENTED, Instance, Lane, bit, word};
 use crate::session::Session;
 use crate::session::plans::Planned;
 use crate::state::State;
 use crate::statement::is_planned;
-use observe::clock::now_ns;
 use observe::digests;
 use observe::instrument::InstrumentId;
 use observe::setup::{self, Consumer};
@@ -213,35 +212,6 @@ impl Recorder {
     /// What the session has counted so far.
     pub fn look(&self, counters: &SessionCounters, sent: u64) -> Look {
         Look::new(|counter| counters.value(counter), sent)
-    }
-}
-
-/// What a session had counted when a statement of a program began.
-pub(crate) struct Look {
-    began_ns: u64,
-    cpu_us: Option<u64>,
-    rare: [u64; RARE_FIGURES.len()],
-    lock_ms: u64,
-    read: u64,
-    sent: u64,
-}
-
-impl Look {
-    /// By a count of each counter, and of rows that were sent.
-    pub fn new(count: impl Fn(Counter) -> u64, sent: u64) -> Look {
-        Look {
-            began_ns: now_ns(),
-            cpu_us: cpu_us(),
-            rare: RARE_FIGURES.map(|(counter, _)| count(counter)),
-            lock_ms: count(Counter::InnodbRowLockTime),
-            read: count(Counter::InnodbRowsRead),
-            sent,
-        }
-    }
-
-    /// Since then.
-    pub(super) fn elapsed_ns(&self) -> u64 {
-        now_ns().saturating_sub(self.began_ns)
     }
 }
 

@@ -34,5 +34,5 @@ pub(crate) struct Running {
     pub collation: CollationId,
     pub access: Option<(Access, String)>,
     /// On the scale of `now_ns`.
-    pub began_ns: u64,
+    pub began_ns: Option<u64>,
 }

@@ -13,8 +13,7 @@ use crate::context::{Conditions, Env, Kept};
 use catalog::Routine;
 use expr::call::StoredCall;
 use observe::TimeTotals;
-use observe::clock::now_ns;
-use observe::programs::run_of;
+use observe::programs;
 use sql::ast::{Expr, LocalId, Op, Parsed, Program};
 use std::any::Any;
 use std::sync::Arc;
@@ -54,7 +53,7 @@ impl AtHand {
         both: Transactions<'_>,
         env: &mut dyn Env,
     ) -> Result<Ended> {
-        let began_ns = self.runs.is_multiple_of(TIMED_EACH).then(now_ns);
+        let began_ns = if self.runs.is_multiple_of(TIMED_EACH) { programs::began_ns() } else { None };
         self.runs += 1;
         let before = env.exchange_conditions(Conditions::default());
         let (plans, version) = self.held.take().expect("it is there between calls");
@@ -65,7 +64,7 @@ impl AtHand {
         let (_, plans, ended) = interpreter.run_with(&self.compiled);
         self.held = Some((plans, host.version));
         if let Some(began_ns) = began_ns {
-            self.timed.merge(&run_of(now_ns().saturating_sub(began_ns)));
+            self.timed.merge(&programs::run_since(began_ns));
         }
         tell(env, before, tells || ended.is_err());
         ended

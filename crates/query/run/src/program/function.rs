@@ -2,7 +2,7 @@
 
 use super::at_hand::AtHand;
 use super::interpreter::Ended;
-use super::lent::{Dictionary, Lent, SubPlan};
+use super::lent::{Dictionary, Lent, Running, SubPlan};
 use super::values::{assign_argument, fits};
 use super::{Compiled, Condition, Form, Host, Interpreter, Own, Plans};
 use crate::Run;
@@ -12,8 +12,7 @@ use catalog::RoutineKind;
 use engine::{Savepoint, Transaction};
 use expr::call::StoredCall;
 use expr::{Execution, Expr, Scope, operand};
-use observe::clock::now_ns;
-use observe::programs::run_of;
+use observe::programs;
 use plan::{LocalType, TableUse};
 use sql::ast::{ObjectName, Parsed, Statement};
 use std::sync::Arc;
@@ -154,7 +153,7 @@ pub(super) struct Before {
 pub(super) fn enter(env: &mut dyn Env, compiled: &Own, table: Option<&str>, caller: Option<&str>) -> Result<Before> {
     let lent = Lent::of(env.lent())?;
     let is_function = compiled.routine.kind == RoutineKind::Function;
-    if is_function && lent.running.iter().any(|running| running.routine == compiled.routine) {
+    if is_function && lent.running.iter().any(|running| running.own.routine == compiled.routine) {
         return Err(err!(ER_SP_NO_RECURSION));
     }
     let is_plain = begin(env, compiled, table, caller)?;
@@ -176,8 +175,7 @@ fn begin(env: &mut dyn Env, compiled: &Own, table: Option<&str>, caller: Option<
         rights.leave();
         return Err(denied);
     }
-    lent.running.push(compiled.clone());
-    lent.began_ns.push(now_ns());
+    lent.running.push(Running { own: compiled.clone(), began_ns: programs::began_ns() });
     let around = compiled.around(user);
     let is_plain = env.is_surrounded(&around);
     env.surround(around);
@@ -187,12 +185,12 @@ fn begin(env: &mut dyn Env, compiled: &Own, table: Option<&str>, caller: Option<
 fn end(env: &mut dyn Env) {
     env.restore();
     if let Ok(lent) = Lent::of(env.lent()) {
-        let ran = lent.running.pop().zip(lent.began_ns.pop());
+        let ran = lent.running.pop();
         if let Ok(rights) = lent.rights() {
             rights.leave();
         }
-        if let Some((compiled, began_ns)) = ran {
-            env.note_runs(&compiled.routine, &run_of(now_ns().saturating_sub(began_ns)));
+        if let Some(Running { own, began_ns: Some(began_ns) }) = ran {
+            env.note_runs(&own.routine, &programs::run_since(began_ns));
         }
     }
 }
@@ -291,15 +289,15 @@ impl<'x> Within<'x> {
 }
 
 impl Host for Within<'_> {
-    type Begun = Option<Box<dyn std::any::Any>>;
+    type Begun = bool;
 
-    fn begin_statement(&mut self) -> Self::Begun {
+    fn begin_statement(&mut self) -> bool {
         self.env.begin_inner()
     }
 
-    fn end_statement(&mut self, begun: Self::Begun, part: &Parsed, error: Option<&SqlError>) {
-        if let Some(begun) = begun {
-            self.env.end_inner(begun, part, error);
+    fn end_statement(&mut self, is_watched: bool, part: &Parsed, error: Option<&SqlError>) {
+        if is_watched {
+            self.env.end_inner(part, error);
         }
     }
 
@@ -394,8 +392,8 @@ impl Host for Within<'_> {
         let lent = Lent::of(self.env.lent())?;
         let compiled = lent.own(routine)?;
         if let Some(forbidden) = compiled.program().forbidden {
-            let in_trigger = lent.running.iter().rfind(|r| r.routine.kind != RoutineKind::Procedure);
-            let in_trigger = in_trigger.is_some_and(|r| r.routine.kind == RoutineKind::Trigger);
+            let in_trigger = lent.running.iter().rfind(|r| r.own.routine.kind != RoutineKind::Procedure);
+            let in_trigger = in_trigger.is_some_and(|r| r.own.routine.kind == RoutineKind::Trigger);
             let (code, message) = forbidden.error(if in_trigger { "trigger" } else { "function" });
             return Err(SqlError::new(code, message));
         }
@@ -405,7 +403,7 @@ impl Host for Within<'_> {
     fn enter(&mut self, compiled: &Own) -> Result<()> {
         let limit = self.env.system_variable(None, "max_sp_recursion_depth")?.0.to_u64();
         let lent = Lent::of(self.env.lent())?;
-        let depth = lent.running.iter().filter(|r| r.routine == compiled.routine).count() as u64;
+        let depth = lent.running.iter().filter(|r| r.own.routine == compiled.routine).count() as u64;
         if depth > limit {
             return Err(err!(ER_SP_RECURSION_LIMIT, limit, compiled.routine.name));
         }

@@ -55,6 +55,13 @@ pub(crate) struct Dictionary {
 /// Routines that a session keeps at hand.
 const OWNED_MAX: usize = 256;
 
+/// A routine that runs.
+pub(crate) struct Running {
+    pub own: Own,
+    /// `None`: nobody wants to know how long it takes.
+    pub began_ns: Option<u64>,
+}
+
 /// Kept by a session from statement to statement.
 #[derive(Default)]
 pub struct Lent {
@@ -70,9 +77,7 @@ pub struct Lent {
     /// Those of sub-statements that no routine uses at the moment; that which was used longest ago comes first.
     plans: Vec<Plans<SubPlan>>,
     /// The routines that run, the innermost last.
-    pub(crate) running: Vec<Own>,
-    /// When each of them began.
-    pub(crate) began_ns: Vec<u64>,
+    pub(crate) running: Vec<Running>,
     /// Tables of the statements that wait for them, by id, the innermost last.
     pub(crate) used: Vec<Arc<[u64]>>,
     /// Tables that the outermost statement has pinned, by id.
@@ -119,12 +124,12 @@ impl Lent {
 
     /// How many routines run up to the innermost function or trigger, itself among them.
     pub fn innermost(&self) -> usize {
-        self.running.iter().rposition(|r| r.routine.kind != RoutineKind::Procedure).map_or(0, |at| at + 1)
+        self.running.iter().rposition(|r| r.own.routine.kind != RoutineKind::Procedure).map_or(0, |at| at + 1)
     }
 
     /// The innermost routine that runs, and how many are around it, itself among them.
     pub fn running(&self) -> Option<(&Own, usize)> {
-        self.running.last().map(|own| (own, self.running.len()))
+        self.running.last().map(|running| (&running.own, self.running.len()))
     }
 
     pub(crate) fn rights(&mut self) -> Result<&mut Box<dyn Rights>> {
@@ -167,7 +172,6 @@ impl Lent {
     /// The statement is over, also where a panic has ended it.
     pub fn end(&mut self) -> Option<Box<dyn Rights>> {
         self.running.clear();
-        self.began_ns.clear();
         self.used.clear();
         self.closures.abandon();
         self.reads = None;
